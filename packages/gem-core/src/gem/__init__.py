@@ -1,0 +1,1 @@
+"""GEM, a gym for LLM agents."""

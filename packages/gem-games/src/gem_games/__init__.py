@@ -1,0 +1,1 @@
+"""Text games for GEM, the gym for LLM agents."""

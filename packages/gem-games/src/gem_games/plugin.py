@@ -1,0 +1,3 @@
+"""What gem-games registers with GEM."""
+
+gem_api = 1

@@ -1,0 +1,1 @@
+"""Math environments and the math grader for GEM, the gym for LLM agents."""
