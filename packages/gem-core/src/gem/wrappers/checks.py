@@ -1,0 +1,72 @@
+"""The checks that `gem.make` puts round every environment (contract E8, E9)."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from gem.core import Env, StepResult, Wrapper
+from gem.errors import ResetNeeded
+
+__all__ = ["EnvChecks"]
+
+
+class EnvChecks(Wrapper):
+    """Refuse what no environment should have to handle, before it reaches one.
+
+    A step before `reset`, after the end of the episode or after a failure raises `ResetNeeded`; an action of the
+    wrong type raises `TypeError`; `info` of every reset has `seed` and `env_id`. `gem.make(..., checks=False)` leaves
+    it out.
+    """
+
+    def __init__(self, env: Env) -> None:
+        """Wrap `env`, which counts as not yet reset."""
+        super().__init__(env)
+        self._begun = False
+        self._ended = True
+        self._action_type = env.action_type
+
+    def after_reset(self, observation: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Open the episode and complete its info."""
+        self._begun = True
+        if "seed" not in info or "env_id" not in info:
+            env = self.unwrapped
+            name = env.spec.id if env.spec else type(env).__name__
+            info = {"seed": env._episode_seed, "env_id": name, **info}
+        return observation, info
+
+    def step(self, action: Any) -> StepResult:
+        """Check, then step; the episode is over when the inner environment says so or fails."""
+        if self._ended:
+            self._refuse_step()
+        if not isinstance(action, self._action_type):
+            self._refuse_action(action)
+        self._ended = True  # until the step has come back: whatever it raises, the episode cannot go on
+        result = self.env.step(action)
+        self._ended = result[2] or result[3]
+        return result
+
+    async def astep(self, action: Any) -> StepResult:
+        """Check, then step through the async twin."""
+        if self._ended:
+            self._refuse_step()
+        if not isinstance(action, self._action_type):
+            self._refuse_action(action)
+        self._ended = True
+        result = await self.env.astep(action)
+        self._ended = result[2] or result[3]
+        return result
+
+    def _refuse_step(self) -> NoReturn:
+        if self._begun:
+            super()._refuse_step()
+        raise ResetNeeded(f"{self!r}: step() came before reset(); call reset() to begin an episode.")
+
+    def _refuse_action(self, action: Any) -> NoReturn:
+        raise TypeError(
+            f"{self!r}.step() takes a {self._action_type.__name__}; got {type(action).__name__}. "
+            "Native tool calls are rendered as text first: gem.parsing.render_tool_calls."
+        )
+
+    def __repr__(self) -> str:
+        """Show what is checked, not the checks."""
+        return repr(self.env)
