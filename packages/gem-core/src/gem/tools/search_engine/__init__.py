@@ -1,0 +1,1 @@
+"""Old paths of the search servers, which gem-search has."""
