@@ -1,0 +1,1 @@
+"""Old paths of what makes environments."""
