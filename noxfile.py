@@ -64,7 +64,7 @@ def _python_of(folder: Path) -> str:
 @nox.session(python=_default_python())
 def demo(session: nox.Session) -> None:
     """Play 200 episodes over all games with a random and an oracle agent, live."""
-    session.install(str(PACKAGES["gem-core"]), str(PACKAGES["gem-games"]), "rich")
+    session.install(str(PACKAGES["gem-core"]), str(PACKAGES["gem-games"]))
     session.run("python", "examples/demo.py", *session.posargs)
 
 
