@@ -1,0 +1,78 @@
+"""The grammar of ids, names and targets.
+
+An id is `family:name`, optionally `-vN`, optionally a variant after it; what follows the colon is otherwise opaque.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from gem.errors import InvalidId
+
+__all__ = ["IdParts", "check_id", "check_name", "check_target", "split_id"]
+
+_ID = re.compile(r"(?P<family>[A-Za-z0-9][\w.-]*):(?P<rest>[^\s](?:[^\n\r\t\0]*[^\s])?)")
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+_TARGET = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_VERSION = re.compile(r"(?P<name>.+?)-v(?P<version>\d+)(?P<variant>-.*)?")
+
+
+class IdParts(NamedTuple):
+    """An id taken apart: `game:Sokoban-v0-easy` is game, Sokoban, 0, `-easy`; a plain name has no family."""
+
+    family: str
+    name: str
+    version: int | None
+    variant: str
+
+    @property
+    def stem(self) -> str:
+        """The id without its version, which all versions share."""
+        return f"{self.family}:{self.name}{self.variant}" if self.family else f"{self.name}{self.variant}"
+
+
+def check_id(id: Any) -> str:
+    """Return an id without the blanks round it.
+
+    Raises:
+        InvalidId: It is no id: ids are `family:name`.
+    """
+    if not isinstance(id, str):
+        raise InvalidId(f"An id is a string such as 'game:GuessTheNumber-v0'; got {id!r} of type {type(id).__name__}.")
+    if not _ID.fullmatch(id.strip()):
+        raise InvalidId(f"{id!r} is no id: ids are family:name, such as 'game:GuessTheNumber-v0'.")
+    return id.strip()
+
+
+def check_name(name: Any) -> str:
+    """Return a plain name (of a wrapper, tool, sandbox, kind) without the blanks round it.
+
+    Raises:
+        InvalidId: It holds something else than letters, digits, `_`, `-` and `.`.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name.strip()):
+        raise InvalidId(f"{name!r} is no name: names are letters, digits, '_', '-' and '.', such as 'concat_chat'.")
+    return name.strip()
+
+
+def split_id(key: str) -> IdParts:
+    """Take an id, or a plain name, apart; a version is `-vN` at the end or before a variant that begins with `-`."""
+    family, colon, rest = key.partition(":")
+    if not colon:
+        family, rest = "", key
+    match = _VERSION.fullmatch(rest)
+    if match is None:
+        return IdParts(family, rest, None, "")
+    return IdParts(family, match["name"], int(match["version"]), match["variant"] or "")
+
+
+def check_target(text: str, what: str) -> str:
+    """Return a target string.
+
+    Raises:
+        ValueError: It is not `module:attribute`.
+    """
+    if not _TARGET.fullmatch(text):
+        raise ValueError(f"{what} is 'module:attribute', such as 'gem_games.sokoban:Sokoban'; got {text!r}.")
+    return text
