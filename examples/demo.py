@@ -66,17 +66,21 @@ class Progress:
 
     def __init__(self, episodes: int) -> None:
         """Start the clock."""
-        self.episodes, self.live, self.begun, self.shown = episodes, sys.stdout.isatty(), time.perf_counter(), 0
+        self.episodes, self.live = episodes, sys.stdout.isatty()
+        self.begun = self.shown_at = time.perf_counter()
+        self.shown = 0
 
     def show(self, finished: int, steps: int) -> None:
         """Show it, if there is news."""
-        at_end = finished == self.episodes
-        if not (self.live or finished >= self.shown + self.episodes / 10 or (at_end and finished > self.shown)):
+        now = time.perf_counter()
+        due = now - self.shown_at > 0.1 if self.live else finished >= self.shown + self.episodes / 10
+        at_end = finished == self.episodes > self.shown
+        if not (due or at_end):
             return
-        self.shown = finished
+        self.shown, self.shown_at = finished, now
         done = 30 * finished // self.episodes
-        bar = f"[{'#' * done}{'.' * (30 - done)}] {finished:>3}/{self.episodes} episodes, {steps:>6,} steps"
-        text = f"{bar}, {time.perf_counter() - self.begun:5.1f} s"
+        text = f"[{'#' * done}{'.' * (30 - done)}] {finished:>3}/{self.episodes} episodes, {steps:>6,} steps"
+        text += f", {now - self.begun:5.1f} s"
         print(f"\r{text}" if self.live else text, end="\n" if at_end or not self.live else "", flush=True)
 
 
