@@ -57,6 +57,8 @@ class Legacy(Tool):
             return False, True, "", ""
         if "CRASH" in action:
             raise OSError("disk")
+        if "FAULT" in action:
+            raise Fault("server", "gone")
         return True, "BAD" in action, "old answer", action[: action.index("CALL") + 4]
 
 
@@ -585,6 +587,16 @@ def test_an_old_tool_works_as_it_is(quiz, shout, step):
     assert "OSError: disk" in step(env, "CALL CRASH")[0]
     assert step(env, "<think>CALL</think> no")[0] == "Well?"
     assert step(env, "<shout>CALL</shout>")[0] == "CALL"
+
+
+def test_a_fault_of_an_old_tool_is_a_fault(quiz, step):
+    env = ToolEnvWrapper(quiz, tools=[Legacy()])
+    env.reset()
+    with pytest.raises(Fault):
+        step(env, "CALL FAULT")
+    env = ToolEnvWrapper(quiz, tools=[Legacy()], on_fault="tell")
+    env.reset()
+    assert "cannot be used now" in step(env, "CALL FAULT")[0]
 
 
 def test_an_old_tool_keeps_to_the_limit(quiz, step):

@@ -76,6 +76,24 @@ def test_a_tool_without_execute_says_what_to_override():
     assert "override it" in result.text
 
 
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"properties": {"a": {"type": "string"}, "b": {"type": "array"}, "c": {}}, "required": ["a", "b", "c"]},
+        {"properties": {"a": {"anyOf": [{"type": "null"}, {"type": "integer"}]}}, "required": ["a"]},
+        {"properties": {"a": {"type": "string", "enum": ["x<y", "z"]}, "b": {"type": "integer"}}, "required": ["a"]},
+        {"properties": {}},
+        {},
+    ],
+)
+def test_the_call_that_the_default_instructions_show_works(parameters):
+    class Shown(Tool):
+        schemas = ({"type": "function", "function": {"name": "f", "parameters": parameters}},)
+
+    (routed,) = Router([Shown()]).calls(Shown().instruction_string())
+    assert routed.call.error is None
+
+
 # --- execute_action ---
 
 
@@ -154,6 +172,39 @@ def test_defaults_of_a_schema_are_not_shared_between_calls():
     first, _ = prepare_arguments({"a": 1}, ADD)
     first["tags"].append("x")
     assert prepare_arguments({"a": 1}, ADD)[0]["tags"] == []
+
+
+@pytest.mark.parametrize(
+    "schema, value, fits",
+    [
+        ({"type": ["integer", "null"]}, None, True),
+        ({"type": "integer", "nullable": True}, None, True),
+        ({"oneOf": [{"type": "integer"}, {"$ref": "#/x"}]}, "anything", True),
+        ({"anyOf": [{"type": "integer"}, {"type": "boolean"}]}, "x", False),
+        ({"type": "date"}, "today", True),
+        ({"type": "number"}, True, False),
+        (True, object, True),
+    ],
+)
+def test_types_are_read_where_the_schema_states_them(schema, value, fits):
+    function = {"name": "f", "parameters": {"properties": {"a": schema}, "required": ["a"]}}
+    assert (prepare_arguments({"a": value}, function)[1] is None) is fits
+
+
+def test_a_schema_that_is_none_is_an_error_text_not_an_exception():
+    class Odd(Tool):
+        schemas = ({"name": "odd", "parameters": {"properties": ["a"]}},)
+
+    (routed,) = Router([Odd()]).calls('<tool_call>{"name": "odd", "arguments": {"a": 1}}</tool_call>')
+    assert "could not read the arguments" in routed.call.error
+
+
+def test_a_schema_needs_a_name():
+    class Nameless(Tool):
+        schemas = ({"type": "function", "function": {"parameters": {}}},)
+
+    with pytest.raises(ValueError, match="without a function name"):
+        Router([Nameless()])
 
 
 def test_a_schema_without_properties_takes_anything():

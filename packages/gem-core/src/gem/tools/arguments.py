@@ -10,7 +10,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["count_characters", "function_of", "prepare_arguments"]
+__all__ = ["count_characters", "example_arguments", "function_of", "prepare_arguments"]
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -74,6 +74,21 @@ def prepare_arguments(arguments: Mapping[str, Any], function: Mapping[str, Any])
         if name not in prepared and isinstance(schema, Mapping) and schema.get("default") is not None:
             prepared[name] = copy.deepcopy(schema["default"])
     return prepared, None
+
+
+def example_arguments(function: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments that the function takes: its required ones, each with the plainest value of its type."""
+    parameters = function.get("parameters") or {}
+    properties = parameters.get("properties") or {}
+    plainest = {"string": "...", "integer": 1, "number": 1, "boolean": True, "array": [], "object": {}, "null": None}
+    example = {}
+    for name in parameters.get("required") or ():
+        schema = properties.get(name)
+        types = _types(schema) or {"string"}
+        stated = schema if isinstance(schema, Mapping) else {}
+        plain = next(value for kind, value in plainest.items() if kind in types or not types & plainest.keys())
+        example[name] = stated.get("default", (stated.get("enum") or [plain])[0])
+    return example
 
 
 def count_characters(value: Any) -> int:

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from gem.concurrency import run_in_thread
 from gem.copying import class_name, copy_attributes, named_arguments
 from gem.errors import StateError
-from gem.parsing import Match, ToolCall
-from gem.tools.arguments import count_characters, function_of, prepare_arguments
+from gem.parsing import Match, ToolCall, render_tool_calls
+from gem.tools.arguments import count_characters, example_arguments, function_of, prepare_arguments
 from gem.tools.execution import run_outside_main, run_tool
 from gem.tools.result import ToolResult
 from gem.tools.routing import Router
@@ -112,11 +112,13 @@ class Tool:
         """Return what the model must know to use the tool; the default describes `schemas`."""
         if not self.schemas:
             return ""
-        functions = "\n".join(json.dumps(function_of(schema), ensure_ascii=False) for schema in self.schemas)
+        described = [function_of(schema) for schema in self.schemas]
+        functions = "\n".join(json.dumps(function, ensure_ascii=False) for function in described)
+        example = ToolCall("", str(described[0].get("name")), example_arguments(described[0]), (0, 0))
         return (
             f"You can call these functions:\n{functions}\n"
-            "To call one, write its name and arguments as JSON in a block of its own:\n"
-            '<tool_call>\n{"name": "<function>", "arguments": {<arguments by name>}}\n</tool_call>'
+            "To call one, write its name and its arguments as JSON in a block of its own, like this:\n"
+            f"{render_tool_calls([example])}"
         )
 
     def parse(self, action: str, *, answer_format: str | None = None) -> list[ToolCall]:

@@ -25,6 +25,8 @@ def refuse(error: ModuleNotFoundError, old: str, new: str, package: str) -> NoRe
     root = new.partition(".")[0]
     if error.name not in (root, new):
         raise error
-    raise MissingDependency(
-        f"{old} forwards to {new}, which comes with {package}: pip install -U {package}", name=error.name
-    ) from error
+    way_out = f"pip install {package}"
+    if error.name == new:
+        way_out = f"the one installed does not have it, so pip install -U {package}"
+    message = f"{old} forwards to {new}, which comes with {package}: {way_out}"
+    raise MissingDependency(message, name=error.name) from error

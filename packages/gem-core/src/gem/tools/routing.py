@@ -99,7 +99,12 @@ class Router:
             taken.add(identity)
             call = dataclasses.replace(call, id=identity)
         if routed.index is not None:
-            call = self._tools[routed.index].prepare(call)
+            tool = self._tools[routed.index]
+            try:
+                call = tool.prepare(call)
+            except Exception as error:  # a schema that is none, or the tool's own code
+                text = f"{tool.name} could not read the arguments: {describe_error(error)}"
+                call = dataclasses.replace(call, arguments={}, error=text)
         elif call.error is None:
             call = dataclasses.replace(call, error=self._unknown(call.name))
         return dataclasses.replace(routed, call=call)
