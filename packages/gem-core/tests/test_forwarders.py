@@ -23,39 +23,55 @@ FORWARDERS = {
 
 
 @pytest.fixture
-def without(monkeypatch):
-    """Import a forwarder anew while its new home is what the test says."""
+def load(monkeypatch):
+    """Import a forwarder anew while its new home is the module given, or not installed at all."""
 
     def load(old, new, module):
         package = new.partition(".")[0]
-        monkeypatch.setitem(sys.modules, package, None if module is None else ModuleType(package))
-        if module is None:
-            monkeypatch.delitem(sys.modules, new, raising=False)
-        else:
-            monkeypatch.setitem(sys.modules, new, module)
         monkeypatch.delitem(sys.modules, old, raising=False)
+        if module is not None:
+            monkeypatch.setitem(sys.modules, package, ModuleType(package))
+            monkeypatch.setitem(sys.modules, new, module)
+            return importlib.import_module(old)
+        for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+            monkeypatch.delitem(sys.modules, name)
+        monkeypatch.setattr(sys, "meta_path", [Absent(package), *sys.meta_path])
         return importlib.import_module(old)
 
-    return load
+    yield load
+    for old in FORWARDERS:  # nobody else shall get the modules made here
+        sys.modules.pop(old, None)
+
+
+class Absent:
+    """A finder for which one package is not installed."""
+
+    def __init__(self, package):
+        self.package = package
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == self.package:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return None
 
 
 @pytest.mark.parametrize("old", FORWARDERS)
-def test_a_missing_sibling_is_named_with_what_to_install(old, without):
+def test_a_missing_sibling_is_named_with_what_to_install(old, load):
     new, _, _, package = FORWARDERS[old]
     message = f"{old} forwards to {new}, which comes with {package}: pip install {package}"
     with pytest.raises(MissingDependency) as caught:
-        without(old, new, None)
+        load(old, new, None)
     assert str(caught.value) == message
     assert isinstance(caught.value, ImportError)
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
 
 
 @pytest.mark.parametrize("old", FORWARDERS)
-def test_an_installed_sibling_is_what_one_gets(old, without):
+def test_an_installed_sibling_is_what_one_gets(old, load):
     new, there, here, _ = FORWARDERS[old]
     module = ModuleType(new)
     setattr(module, there, object())
-    assert getattr(without(old, new, module), here) is getattr(module, there)
+    assert getattr(load(old, new, module), here) is getattr(module, there)
 
 
 def test_what_the_sibling_itself_lacks_is_not_blamed_on_the_sibling(tmp_path, monkeypatch):
