@@ -66,6 +66,10 @@ class PluginReport:
         name = f"{self.name} ({self.distribution} {self.version})".replace(" )", ")")
         return f"{name}: {self.cause}" if self.cause else name
 
+    def summary(self) -> str:
+        """Say what it registered: "12 environments, 1 tool"."""
+        return ", ".join(f"{n} {_plural(noun, n)}" for noun, n in self.registered.items()) or "nothing"
+
 
 class Loader:
     """Loads what is installed into a catalog, once.
@@ -212,6 +216,12 @@ if hasattr(os, "register_at_fork"):
 def failures() -> list[PluginReport]:
     """List the plugins that failed."""
     return [report for report in reports() if report.status == "failed"]
+
+
+def _plural(noun: str, count: int) -> str:
+    if count == 1:
+        return noun
+    return {"environment family": "environment families", "sandbox": "sandboxes"}.get(noun, f"{noun}s")
 
 
 def _report(candidate: Candidate, status: str, **more: Any) -> PluginReport:
