@@ -61,6 +61,14 @@ def test_run_in_thread_leaves_the_event_loop_free() -> None:
     assert asyncio.run(main()) == ["quick", "slow"]
 
 
+def test_stop_iteration_comes_back_as_an_error_instead_of_never() -> None:
+    async def main() -> None:
+        await asyncio.wait_for(run_in_thread(next, iter(())), timeout=5)
+
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        asyncio.run(main())
+
+
 def test_run_sync_works_inside_a_running_event_loop() -> None:
     async def answer() -> int:
         await asyncio.sleep(0)

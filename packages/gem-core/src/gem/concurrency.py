@@ -126,8 +126,19 @@ def submit(function: Callable[..., T], *args: Any, **kwargs: Any) -> Future[T]:
 
 
 async def run_in_thread(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    """Await a blocking call that runs in a thread of the pool; the event loop stays free meanwhile."""
-    return await asyncio.wrap_future(submit(function, *args, **kwargs))
+    """Await a blocking call that runs in a thread of the pool; the event loop stays free meanwhile.
+
+    Raises:
+        RuntimeError: The call raised StopIteration, which no asyncio future can hold: it would never be done.
+    """
+
+    def call() -> T:
+        try:
+            return function(*args, **kwargs)
+        except StopIteration as error:
+            raise RuntimeError(f"{function!r} raised StopIteration") from error
+
+    return await asyncio.wrap_future(submit(call))
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
