@@ -1,3 +1,55 @@
 """What gem-games registers with GEM."""
 
+from __future__ import annotations
+
+from typing import Any
+
+from gem import hookimpl
+
 gem_api = 1
+
+
+@hookimpl
+def gem_register_envs(register: Any) -> None:
+    """Register every game; a variant is a set of parameters, and None among them is drawn at each reset."""
+
+    def game(name: str, target: str, description: str, **variants: dict[str, Any]) -> None:
+        for variant, parameters in variants.items():
+            suffix = "" if variant == "standard" else f"-{variant.replace('_', '-')}"
+            register(
+                f"game:{name}-v0{suffix}",
+                f"gem_games.{target}",
+                description=description,
+                tags=("game", "text", "multi-turn", variant.replace("_", "-")),
+                # A malformed reply before any progress is the worst; a solve returns 1.
+                reward_range=(-0.1, 1.0),
+                kwargs=parameters,
+            )
+
+    game(
+        "GuessTheNumber",
+        "guess_the_number:GuessTheNumberEnv",
+        "Find a hidden number by asking whether it is higher or lower.",
+        standard={"min_number": 1, "max_number": 20, "max_turns": 10},
+        easy={"min_number": 1, "max_number": 10, "max_turns": 4},
+        hard={"min_number": 1, "max_number": 50, "max_turns": 7},
+        random={"min_number": None, "max_number": None, "max_turns": None},
+    )
+    game(
+        "Minesweeper",
+        "minesweeper:MinesweeperEnv",
+        "Open every cell of a board that hides no mine.",
+        standard={"rows": 8, "cols": 8, "num_mines": 10, "max_turns": 100},
+        easy={"rows": 5, "cols": 5, "num_mines": 5, "max_turns": 25},
+        hard={"rows": 8, "cols": 8, "num_mines": 12, "max_turns": 64},
+        random={"rows": None, "cols": None, "num_mines": None, "max_turns": None},
+    )
+    game(
+        "Sokoban",
+        "sokoban:SokobanEnv",
+        "Push all boxes of a walled room onto goals.",
+        standard={"dim_room": (7, 7), "num_boxes": 3, "max_turns": 35},
+        easy={"dim_room": (6, 6), "num_boxes": 2, "max_turns": 20},
+        hard={"dim_room": (8, 8), "num_boxes": 4, "max_turns": 50},
+        random={"dim_room": None, "num_boxes": None, "max_turns": None},
+    )
