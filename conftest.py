@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,3 +59,21 @@ def qwen_tokenizer(data_folder: Path, pytestconfig: pytest.Config) -> Any:
         pad_token="<|endoftext|>",
         chat_template=(data_folder / "chat_templates" / "qwen3.jinja").read_text(encoding="utf-8"),
     )
+
+
+@pytest.fixture(scope="session")
+def template_tokenizers(data_folder: Path) -> Callable[[], dict[str, Any]]:
+    """Return what makes a tokenizer with each of the real chat templates, by the template's name."""
+    transformers = pytest.importorskip("transformers")
+    whole = transformers.PreTrainedTokenizerFast(
+        tokenizer_file=str(data_folder / "tokenizers" / "gpt2_tokenizer.json"), bos_token="<s>", eos_token="</s>"
+    )
+
+    def make() -> dict[str, Any]:
+        tokenizers = {}
+        for path in sorted((data_folder / "chat_templates").glob("*.jinja")):
+            tokenizers[path.stem] = copy.copy(whole)
+            tokenizers[path.stem].chat_template = path.read_text(encoding="utf-8")
+        return tokenizers
+
+    return make

@@ -30,7 +30,7 @@ def gem_register_wrappers(register: Register) -> None:
     )
     register(
         "concat_chat",
-        "gem.wrappers.observation:ConcatChat",
+        "gem.wrappers.chat:ConcatChat",
         stage="observation",
         needs=tokenizer,
         description="The episode as a chat, rendered by the tokenizer's template.",

@@ -1,0 +1,1 @@
+"""Wrappers: what changes one behaviour of an environment; `gem.wrapping` finds them by name."""
