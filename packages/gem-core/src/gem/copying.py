@@ -70,7 +70,7 @@ def named_arguments(
         shared: Names of arguments that are passed on as they are.
     """
     args, kwargs = arguments
-    names = list(inspect.signature(cls.__init__).parameters)[1:] if args else []
+    names = list(inspect.signature(cls.__init__).parameters)[1:] if args else []  # type: ignore[misc]
     named = {**dict(zip(names, args, strict=False)), **kwargs}
     return {
         name: copy.deepcopy(value) if isinstance(value, (dict, list, set)) and name not in shared else value
