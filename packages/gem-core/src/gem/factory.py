@@ -79,8 +79,9 @@ def register(
         tags=tags,
         reward_range=reward_range,
         requires=requires,
-        kwargs={**(kwargs or {}), **env_kwargs},
+        kwargs=kwargs,
         origin=stage.origin if stage else "user",
+        **env_kwargs,
     )
     if stage is not None:
         stage.add(spec)

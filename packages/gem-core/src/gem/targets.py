@@ -12,6 +12,8 @@ from gem.errors import EntryPointError, GemError, MissingDependency
 
 __all__ = ["construct", "import_target", "resolve"]
 
+_RECORDING = ("gem.core", "gem.tools.base")
+
 
 def resolve(entry_point: str | Callable[..., Any], owner: str, requires: Iterable[str] = ()) -> Callable[..., Any]:
     """Return what an entry point names.
@@ -121,8 +123,12 @@ def _parameters(target: Callable[..., Any]) -> tuple[tuple[str, ...], bool]:
 def _signature(target: Callable[..., Any]) -> tuple[tuple[str, ...], bool]:
     if not inspect.isclass(target):
         return _names(target)
-    # The signature of an environment's class would be that of `Env.__new__`, which takes all in order to record it.
     functions = [vars(cls)["__init__"] for cls in target.__mro__ if "__init__" in vars(cls) and cls is not object]
+    if not functions:
+        functions = [vars(cls)["__new__"] for cls in target.__mro__ if "__new__" in vars(cls) and cls is not object][:1]
+        functions = [inspect.unwrap(getattr(function, "__func__", function)) for function in functions]
+        # The `__new__` of environments and tools takes everything in order to record it; it hands on nothing.
+        functions = [function for function in functions if getattr(function, "__module__", "") not in _RECORDING]
     names: dict[str, None] = {}
     for depth, function in enumerate(functions):
         own, open_ended = _names(function)
