@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gem_games import base
 from gem_games.base import Game, box, grid, integer, integers, whole_number
 
 
@@ -212,6 +214,18 @@ def test_integer_reads_back_every_number(number: int) -> None:
 def test_integer_takes_any_text(text: str) -> None:
     number = integer(text)
     assert number is None or abs(number) <= 10**18
+
+
+def test_the_smallest_game_of_the_docstring_plays() -> None:
+    code = textwrap.dedent((base.__doc__ or "").split("::\n")[1])
+    names: dict[str, Any] = {"Game": Game, "whole_number": whole_number}
+    exec(code, names)
+    env = names["HigherCard"]()
+    wins = 0
+    for card in ("left", "right"):
+        env.reset(seed=1)
+        wins += env.step(box(card))[4].get("success", False)
+    assert wins == 1
 
 
 def test_integers_reads_exactly_as_many_as_asked() -> None:
