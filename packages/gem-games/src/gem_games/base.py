@@ -36,7 +36,7 @@ from typing import Any, Generic, TypeVar
 from gem.core import Env, StepResult
 from gem.parsing import boxed
 
-__all__ = ["PARTIAL", "Game", "box", "grid", "integer", "integers", "whole_number"]
+__all__ = ["PARTIAL", "Game", "box", "direction", "grid", "integer", "integers", "whole_number"]
 
 Move = TypeVar("Move")
 
@@ -207,6 +207,12 @@ def _penalty(value: Any) -> float:
 def box(content: object) -> str:
     r"""Return `\boxed{content}`."""
     return f"\\boxed{{{content}}}"
+
+
+def direction(text: str) -> str | None:
+    """Read "up", "down", "left" or "right" in any case; None for anything else."""
+    word = text.lower() if len(text) <= 5 else ""
+    return word if word in ("up", "down", "left", "right") else None
 
 
 def integer(text: str) -> int | None:

@@ -53,3 +53,31 @@ def gem_register_envs(register: Any) -> None:
         hard={"dim_room": (8, 8), "num_boxes": 4, "max_turns": 50},
         random={"dim_room": None, "num_boxes": None, "max_turns": None},
     )
+    game(
+        "FifteenPuzzle",
+        "fifteen_puzzle:FifteenPuzzleEnv",
+        "Slide numbered tiles into order.",
+        standard={"num_rows": 3, "max_turns": 40},
+        easy={"num_rows": 2, "max_turns": 10},
+        hard={"num_rows": 4, "max_turns": 50},
+        random={"num_rows": None, "max_turns": None},
+    )
+    game(
+        "TowerofHanoi",
+        "towers_of_hanoi:TowerofHanoiEnv",
+        "Move a stack of disks to another peg, never a larger disk onto a smaller one.",
+        standard={"num_disks": 4, "max_turns": 20},
+        easy={"num_disks": 3, "max_turns": 10},
+        hard={"num_disks": 5, "max_turns": 35},
+        random={"num_disks": None, "max_turns": None},
+    )
+    game(
+        "Game2048",
+        "game_2048:Game2048Env",
+        "Slide and join numbered tiles until one shows the target.",
+        standard={"target_tile": 256, "max_turns": 200},
+        easy={"target_tile": 64, "max_turns": 50},
+        hard={"target_tile": 512, "max_turns": 350},
+        extreme_hard={"target_tile": 2048, "max_turns": 1500},
+        random={"target_tile": None, "max_turns": None},
+    )
