@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gem.errors import DuplicateId
-from gem.registry import Catalog, Registry, close_matches
+from gem.ids import close_matches
+from gem.registry import Catalog, Registry
 from gem.specs import EnvSpec, ToolSpec, WrapperSpec
 
 

@@ -11,11 +11,12 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn, TextIO
 
 from gem import __version__
 from gem.errors import GemError, PluginWarning
+from gem.ids import did_you_mean
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -91,7 +92,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     names = commands.choices
     given = next((word for word in argv if not word.startswith("-")), None)
     if given is not None and given not in names:
-        parser.error(f"there is no command {given!r}.{_hint(given, names)}")
+        parser.error(f"there is no command {given!r}.{did_you_mean(given, names)}")
     arguments, unknown = parser.parse_known_args(argv)
     if arguments.command is None:
         parser.print_help(sys.stderr)
@@ -108,14 +109,7 @@ def _refuse(parser: argparse.ArgumentParser, word: str) -> NoReturn:
     flags = [flag for action in parser._actions for flag in action.option_strings]
     if word.partition("=")[0] in flags:
         parser.error(f"{word} belongs behind the command: {parser.prog} {word}.")
-    parser.error(f"there is no option {word}.{_hint(word, flags)}")
-
-
-def _hint(word: str, known: Iterable[str]) -> str:
-    from gem.registry import close_matches
-
-    close = [name for name in close_matches(word, list(known)) if name != word]
-    return f" Did you mean {' or '.join(close)}?" if close else ""
+    parser.error(f"there is no option {word}.{did_you_mean(word, flags)}")
 
 
 def _envs(arguments: argparse.Namespace, out: TextIO) -> int:

@@ -14,9 +14,9 @@ import pluggy
 
 from gem import hookspecs
 from gem.discovery import Candidate
-from gem.errors import DuplicateId, EntryPointError, PluginError
+from gem.errors import EntryPointError, GemError, PluginError
+from gem.ids import did_you_mean
 from gem.registrar import Stage
-from gem.registry import close_matches
 
 __all__ = ["Attempt", "collect", "current_stage"]
 
@@ -76,7 +76,7 @@ class Attempt:
 
     def _fail(self, error: BaseException) -> None:
         text = " ".join(str(error).split())
-        if isinstance(error, (PluginError, DuplicateId)):
+        if isinstance(error, GemError):
             self.cause = text
         elif isinstance(error, SystemExit):
             self.cause = f"it called sys.exit({error.code!r}) while it loaded"
@@ -154,11 +154,8 @@ def _check_hooks(plugin: Any, hooks: Sequence[str]) -> None:
             continue
         hook = (getattr(function, "gem_impl", None) or {}).get("specname") or name
         if hook not in hooks:
-            close = close_matches(hook, hooks)
-            raise PluginError(
-                f"it has a hook {hook!r}, and there is no such hook. "
-                + (f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(hooks)}.")
-            )
+            hint = did_you_mean(hook, hooks) or f" There are {', '.join(hooks)}."
+            raise PluginError(f"it has a hook {hook!r}, and there is no such hook.{hint}")
         if not marked:
             raise PluginError(f"its {name} is not marked, so it would never be called: put @gem.hookimpl above it")
 

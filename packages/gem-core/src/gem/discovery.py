@@ -57,15 +57,18 @@ def discover() -> tuple[list[Candidate], list[Damage]]:
     """
     found: dict[str, list[Candidate]] = {}
     damages: list[Damage] = []
+    torn: dict[str, Damage] = {}
     for distribution in _installed(damages):
         try:
             candidates = list(_candidates(distribution))
         except Exception as error:  # anything can be wrong with a file that somebody's installer wrote
-            damages.append(_damage(_name(distribution), error))
+            torn.setdefault(_name(distribution), _damage(_name(distribution), error))
         else:
             if candidates:
                 found.setdefault(_normal(candidates[0].distribution), candidates)
-    return sorted(candidate for candidates in found.values() for candidate in candidates), sorted(damages)
+    return sorted(candidate for candidates in found.values() for candidate in candidates), sorted(
+        [*damages, *torn.values()]
+    )
 
 
 def owners_of(package: str) -> list[str]:

@@ -6,11 +6,12 @@ An id is `family:name`, optionally `-vN`, optionally a variant after it; what fo
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from gem.errors import InvalidId
 
-__all__ = ["IdParts", "check_id", "check_name", "check_target", "split_id"]
+__all__ = ["IdParts", "check_id", "check_name", "check_target", "close_matches", "did_you_mean", "split_id"]
 
 _ID = re.compile(r"(?P<family>[A-Za-z0-9][\w.-]*):(?P<rest>[^\s](?:[^\n\r\t\0]*[^\s])?)")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
@@ -76,3 +77,32 @@ def check_target(text: str, what: str) -> str:
     if not _TARGET.fullmatch(text):
         raise ValueError(f"{what} is 'module:attribute', such as 'gem_games.sokoban:Sokoban'; got {text!r}.")
     return text
+
+
+def close_matches(text: str, known: Iterable[str]) -> list[str]:
+    """List up to three of the known names that look like `text`, best first, capitals apart.
+
+    Args:
+        text: What was asked for.
+        known: What there is.
+    """
+    from difflib import get_close_matches  # only an error needs it
+
+    by_lower: dict[str, str] = {}
+    for name in known:
+        by_lower.setdefault(name.lower(), name)
+        by_lower.setdefault(name.lower().partition(":")[2], name)  # a family forgotten or mistaken
+    by_lower.pop("", None)
+    text = text.strip().lower()
+    found = get_close_matches(text, list(by_lower), n=6) or get_close_matches(
+        text.partition(":")[2], list(by_lower), n=6
+    )
+    return list(dict.fromkeys(by_lower[match] for match in found))[:3]
+
+
+def did_you_mean(text: str, known: Iterable[str]) -> str:
+    """Return " Did you mean a, b or c?" with the known names that look like `text`, or an empty text without any."""
+    close = [name for name in close_matches(text, known) if name != text]
+    if not close:
+        return ""
+    return f" Did you mean {' or '.join(filter(None, (', '.join(close[:-1]), close[-1])))}?"

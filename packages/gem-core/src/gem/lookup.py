@@ -9,10 +9,10 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from gem.errors import InvalidId, PluginError, UnknownId
-from gem.ids import check_id
+from gem.ids import check_id, did_you_mean
 from gem.known_packages import package_of
 from gem.plugins import PluginReport, catalog, ensure_loaded, reports
-from gem.registry import Registry, close_matches
+from gem.registry import Registry
 from gem.specs import EntryPoint, EnvSpec, FamilySpec, Spec
 from gem.targets import construct, resolve
 
@@ -49,8 +49,7 @@ def find_env(id: str) -> EnvSpec:
     try:
         id = check_id(id)
     except InvalidId as error:
-        close = close_matches(id, env_ids()) if isinstance(id, str) else []
-        raise InvalidId(f"{error}{_did_you_mean(close)}") from None
+        raise InvalidId(f"{error}{did_you_mean(id, env_ids()) if isinstance(id, str) else ''}") from None
     spec = catalog.envs.get(id)
     if spec is None:
         ensure_loaded()
@@ -158,11 +157,11 @@ def _data_file(path: str, owner: str) -> str:
 def _unknown(noun: str, text: str, known: list[str], versions: list[str]) -> UnknownId:
     """Say what is known instead: versions or close matches, then failed plugins, then the package to install."""
     parts = [f"There is no {noun} {text!r}."]
-    close = close_matches(text, known)
+    close = did_you_mean(text, known)
     if versions:
         parts.append(f"Known versions: {', '.join(versions)}.")
     elif close:
-        parts.append(_did_you_mean(close).strip())
+        parts.append(close.strip())
     failed = [report for report in reports() if report.status == "failed"]
     having = [report for report in failed if text in report.keys]
     if failed:
@@ -192,8 +191,3 @@ def _installed(package: str) -> PluginReport | None:
 def _families(known: list[str]) -> str:
     prefixes = sorted({id.partition(":")[0] for id in known} | set(catalog.families.keys()))
     return f"Families: {', '.join(prefixes)}; `python -m gem envs` lists all."
-
-
-def _did_you_mean(close: list[str]) -> str:
-    names = " or ".join(filter(None, (", ".join(close[:-1]), *close[-1:])))
-    return f" Did you mean {names}?" if names else ""

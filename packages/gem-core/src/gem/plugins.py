@@ -131,8 +131,8 @@ class Loader:
             self._reports[candidate] = report
             if report.status == "failed":
                 self._warnings.append(
-                    f"The plugin {report}. Everything else works without it; `python -m gem plugins -v` shows where it "
-                    "failed, and GEM_PLUGINS chooses which plugins load."
+                    f"The plugin {str(report).rstrip('.')}. Everything else works without it; `python -m gem "
+                    "plugins -v` shows where it failed, and GEM_PLUGINS chooses which plugins load."
                 )
         self._warnings += [f"{damage.distribution}: {damage.cause}. Install it again." for damage in self._damages]
 

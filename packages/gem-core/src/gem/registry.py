@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from gem.errors import DuplicateId
-from gem.ids import split_id
+from gem.ids import close_matches, split_id
 from gem.specs import ComponentSpec, EnvSpec, FamilySpec, SandboxSpec, Spec, ToolSpec, WrapperSpec
 
-__all__ = ["Catalog", "Registry", "close_matches"]
+__all__ = ["Catalog", "Registry"]
 
 S = TypeVar("S", bound=Spec)
 
@@ -187,27 +187,6 @@ class _Index:
 
     def versions(self, text: str) -> list[str]:
         return [key for _, key in sorted(self._folded_stems.get(split_id(_fold(text)).stem, []))]
-
-
-def close_matches(text: str, known: Sequence[str]) -> list[str]:
-    """List up to three of the known names that look like `text`, best first, capitals apart.
-
-    Args:
-        text: What was asked for.
-        known: What there is.
-    """
-    from difflib import get_close_matches  # only an error needs it
-
-    by_lower: dict[str, str] = {}
-    for name in known:
-        by_lower.setdefault(name.lower(), name)
-        by_lower.setdefault(name.lower().partition(":")[2], name)  # a family forgotten or mistaken
-    by_lower.pop("", None)
-    text = text.strip().lower()
-    found = get_close_matches(text, list(by_lower), n=6) or get_close_matches(
-        text.partition(":")[2], list(by_lower), n=6
-    )
-    return list(dict.fromkeys(by_lower[match] for match in found))[:3]
 
 
 def _fold(text: str) -> str:

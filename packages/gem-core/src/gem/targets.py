@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from gem.errors import EntryPointError, GemError, MissingDependency
+from gem.ids import did_you_mean
 
 __all__ = ["construct", "import_target", "resolve"]
 
@@ -54,7 +55,7 @@ def import_target(target: str, owner: str, requires: Iterable[str] = ()) -> Any:
         except AttributeError as error:
             raise EntryPointError(
                 f"{owner} is registered as {target!r}, but {module_name!r} (found at "
-                f"{getattr(value, '__file__', None) or value!r}) has no {part!r}.{_hint(part, dir(value))}",
+                f"{getattr(value, '__file__', None) or value!r}) has no {part!r}.{did_you_mean(part, _public(value))}",
                 name=module_name,
             ) from error
     return value
@@ -100,7 +101,9 @@ def _check_names(kwargs: Mapping[str, Any], names: tuple[str, ...], owner: str, 
     unknown = [name for name in kwargs if name not in names]
     if unknown:
         takes = f"it takes {', '.join(names)}" if names else "it takes none"
-        raise TypeError(f"{owner} has no argument {', '.join(unknown)}; {takes}.{_hint(unknown[0], names)}") from cause
+        raise TypeError(
+            f"{owner} has no argument {', '.join(unknown)}; {takes}.{did_you_mean(unknown[0], names)}"
+        ) from cause
 
 
 def missing_dependency(owner: str, error: ImportError, requires: Iterable[str]) -> MissingDependency:
@@ -145,8 +148,5 @@ def _names(function: Callable[..., Any]) -> tuple[tuple[str, ...], bool]:
     return names, any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
 
 
-def _hint(wrong: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches  # only an error needs it
-
-    close = get_close_matches(wrong, [name for name in known if not name.startswith("_")], n=1)
-    return f" Did you mean {close[0]}?" if close else ""
+def _public(value: object) -> list[str]:
+    return [name for name in dir(value) if not name.startswith("_")]
