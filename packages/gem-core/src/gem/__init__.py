@@ -7,9 +7,11 @@ no plugin and no numpy.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as checkers know it; importing `typing` would be most of what `import gem` costs
 if TYPE_CHECKING:
+    from typing import Any
+
     from gem import chat, errors, parsing, seeding, testing
     from gem.core import Env, EnvWrapper, Wrapper
     from gem.dataset import DatasetEnv
