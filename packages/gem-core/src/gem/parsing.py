@@ -188,6 +188,7 @@ def _pairs(text: str, opening: str, closing: str, start: int, end: int) -> Itera
 
 _BOX = "\\boxed"
 _BOX_OPENS = re.compile(r"\s*\{")
+_PLAIN_BOX = re.compile(r"\\boxed\s*\{([^{}\\]*)\}")
 
 
 def boxed(text: str) -> str | None:
@@ -203,11 +204,9 @@ def boxed(text: str) -> str | None:
         The content, possibly empty, or None where no box is complete.
     """
     # What nearly every action is, read without walking over braces: a last box that holds neither braces nor escapes.
-    start = text.rfind(_BOX) + len(_BOX)
-    if text[start : start + 1] == "{" and start >= len(_BOX) and "think>" not in text:
-        content, closer, _ = text[start + 1 :].partition("}")
-        if closer and "{" not in content and "\\" not in content:
-            return content.strip()
+    start = text.rfind(_BOX)
+    if start >= 0 and "think>" not in text and (plain := _PLAIN_BOX.match(text, start)):
+        return str(plain[1]).strip()
     for start, end in reversed(_visible(text)):
         box = _last_box(text, start, end)
         if box is not None:
