@@ -44,7 +44,8 @@ def build_env(
     layer = env
     while isinstance(layer, Wrapper) and not isinstance(layer, EnvChecks):
         layer = layer.env
-    if checks and not isinstance(layer, EnvChecks):  # a function that itself calls `make` has them on already
+    checked = isinstance(layer, EnvChecks) or getattr(type(env), "checks_itself", False)
+    if checks and not checked:  # a function that itself calls `make` has them on already
         env = EnvChecks(env)
     return apply_wrappers(env, wraps)
 
