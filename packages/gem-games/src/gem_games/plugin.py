@@ -45,6 +45,33 @@ def gem_register_envs(register: Any) -> None:
         random={"rows": None, "cols": None, "num_mines": None, "max_turns": None},
     )
     game(
+        "Mastermind",
+        "mastermind:MastermindEnv",
+        "Find a hidden code from black and white pegs.",
+        standard={"code_length": 4, "num_numbers": 6, "max_turns": 20, "duplicate_numbers": False},
+        easy={"code_length": 2, "num_numbers": 6, "max_turns": 10, "duplicate_numbers": False},
+        hard={"code_length": 4, "num_numbers": 8, "max_turns": 30, "duplicate_numbers": False},
+        random={"code_length": None, "num_numbers": None, "max_turns": None, "duplicate_numbers": False},
+    )
+    game(
+        "Wordle",
+        "wordle:WordleEnv",
+        "Find a hidden word from marked letters.",
+        standard={"word_length": 5, "only_real_words": True, "max_turns": 15},
+        easy={"word_length": 3, "only_real_words": True, "max_turns": 15},
+        hard={"word_length": 5, "only_real_words": True, "max_turns": 6},
+        random={"word_length": None, "only_real_words": True, "max_turns": None},
+    )
+    game(
+        "Hangman",
+        "hangman:HangmanEnv",
+        "Uncover a hidden word letter by letter.",
+        standard={"word_length": 5, "hardcore": False, "max_turns": 15},
+        easy={"word_length": 3, "hardcore": False, "max_turns": 10},
+        hard={"word_length": 7, "hardcore": False, "max_turns": 20},
+        random={"word_length": None, "hardcore": False, "max_turns": None},
+    )
+    game(
         "Sokoban",
         "sokoban:SokobanEnv",
         "Push all boxes of a walled room onto goals.",
@@ -80,4 +107,13 @@ def gem_register_envs(register: Any) -> None:
         hard={"target_tile": 512, "max_turns": 350},
         extreme_hard={"target_tile": 2048, "max_turns": 1500},
         random={"target_tile": None, "max_turns": None},
+    )
+    game(
+        "Sudoku",
+        "sudoku:SudokuEnv",
+        "Fill a board so that no digit repeats in a row, column or box.",
+        standard={"scale": 9, "clues": 36, "max_turns": 60},
+        easy={"scale": 4, "clues": 7, "max_turns": 15},
+        hard={"scale": 9, "clues": 30, "max_turns": 60},
+        random={"scale": None, "clues": None, "max_turns": None},
     )
