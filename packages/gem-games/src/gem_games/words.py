@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from gem.errors import MissingDependency
 
-__all__ = ["LONGEST", "SHORTEST", "is_word", "words_of_length"]
+__all__ = ["LONGEST", "SHORTEST", "is_word", "read_letters", "words_of_length"]
 
 SHORTEST, LONGEST = 3, 12
 """The lengths for which there are at least a hundred common words."""
@@ -56,6 +56,16 @@ def words_of_length(length: int, *, rare: bool = False) -> tuple[str, ...]:
 def is_word(text: str) -> bool:
     """Say whether a text in lower case is an English word of `SHORTEST` to `LONGEST` letters, rare ones included."""
     return text in _real_words(len(text)) if SHORTEST <= len(text) <= LONGEST else False
+
+
+def read_letters(text: str) -> str | None:
+    """Read a word or letter that a player wrote, in any case and perhaps with blanks between its letters.
+
+    Returns:
+        Lower-case ASCII letters; None for anything else.
+    """
+    letters = text if text.isalpha() else "".join(text.split())
+    return letters.lower() if letters.isascii() and letters.isalpha() else None
 
 
 @lru_cache(maxsize=LONGEST)
