@@ -67,9 +67,9 @@ def test_demo_llm_shows_what_the_model_wrote_and_got(capsys: pytest.CaptureFixtu
     ) as env:
         total = demo.play(env, lambda prompt: next(replies), seed=0)
     shown = capsys.readouterr().out
-    assert shown.count("<|im_start|>assistant") >= 2
-    assert "[wrote 'I think it is 5.<|im_end|>': reward -0.10]" in shown
-    assert f"return {total:+.2f}" in shown
+    assert "--- the model wrote\nI think it is 5." in shown
+    assert "--- it got -0.10, and the prompt went on with\n\n<|im_start|>user\n" in shown
+    assert f"return is {total:+.2f}" in shown
 
 
 def test_demo_llm_says_in_one_line_how_to_get_the_model(tmp_path: Path) -> None:
