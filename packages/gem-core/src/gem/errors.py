@@ -23,6 +23,8 @@ Each also inherits the builtin that fits, so that code which knows nothing of GE
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
     "CapabilityError",
     "ContractError",
@@ -140,7 +142,13 @@ class VectorEnvError(GemError, RuntimeError):
     Args:
         message: What failed, with id, index, seed, step and last action.
         indices: The environments concerned; the others stay usable.
+
+    Attributes:
+        results: What the call brought from the other environments, or None: `(indices, observations, rewards,
+            terminated, truncated, infos)` of a step, `(indices, observations, infos)` of a reset.
     """
+
+    results: Any = None
 
     def __init__(self, message: str, indices: tuple[int, ...] = ()) -> None:
         """Keep the message and the indices."""
