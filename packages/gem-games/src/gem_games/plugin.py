@@ -117,3 +117,12 @@ def gem_register_envs(register: Any) -> None:
         hard={"scale": 9, "clues": 30, "max_turns": 60},
         random={"scale": None, "clues": None, "max_turns": None},
     )
+    game(
+        "WordSearch",
+        "word_search:WordSearchEnv",
+        "Find words in a square of letters.",
+        standard={"num_words": 5, "hardcore": False, "max_turns": 20},
+        easy={"num_words": 5, "hardcore": False, "max_turns": 20},
+        hard={"num_words": 5, "hardcore": True, "max_turns": 20},
+        random={"num_words": None, "hardcore": None, "max_turns": None},
+    )

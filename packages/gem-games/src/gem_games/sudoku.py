@@ -7,6 +7,7 @@ from typing import Any
 
 from gem_games.base import Game, box, integers, whole_number
 from gem_games.sudoku_generator import FEWEST, generate
+from gem_games.sudoku_solver import side_of, units_of
 
 __all__ = ["SudokuEnv"]
 
@@ -46,10 +47,14 @@ class SudokuEnv(Game[tuple[int, int, int]]):
             each for each in FEWEST if scale in (None, each) and (clues is None or FEWEST[each] <= clues < each**2)
         )
         if not self._scales:
-            legal = {each: f"{least} to {each**2 - 1} of {each**2}" for each, least in FEWEST.items()}
+            legal = " or ".join(
+                f"{least} to {each**2 - 1} where scale is {each}"
+                for each, least in FEWEST.items()
+                if scale in (None, each)
+            )
             raise ValueError(
-                f"clues is the number of cells given at the start: {legal[scale] if scale else ' or '.join(legal.values())}"
-                f" (with fewer no puzzle has a single solution, with more none is left to fill); got {clues!r}."
+                f"clues is the number of givens, {legal} (with fewer no puzzle has a single solution, with more none "
+                f"is left to fill); got {clues!r}."
             )
         self._keep(scale=scale, clues=clues, max_turns=whole_number("max_turns", max_turns, 1))
         self._show("." * self.scale**2, "." * self.scale**2)
@@ -72,7 +77,7 @@ class SudokuEnv(Game[tuple[int, int, int]]):
         self._left = self._empty = puzzle.count(".")
 
     def _rules(self) -> str:
-        scale, side = self.scale, _side(self.scale)
+        scale, side = self.scale, side_of(self.scale)
         return (
             f"Sudoku. Fill the board so that each row, each column and each of the {scale} boxes of {side} by {side} "
             f"cells holds every digit from 1 to {scale} once. Each turn you put a digit into an empty cell. The "
@@ -111,12 +116,12 @@ class SudokuEnv(Game[tuple[int, int, int]]):
         if character != self._solution[cell]:
             rivals = [
                 name
-                for name, unit in zip(("row", "column", "box"), _units(scale)[cell], strict=True)
+                for name, unit in zip(("row", "column", "box"), units_of(scale)[cell], strict=True)
                 if any(self._cells[other] == character for other in unit)
             ]
             if rivals:
                 return f"{digit} cannot go into {where}: there is one in its {' and its '.join(rivals)} already."
-            return f"{digit} breaks no rule in {where}, but it is not what the solution has there. The cell stays empty."
+            return f"{digit} breaks no rule in {where}, but the solution has another digit there: it stays empty."
         self._cells[cell] = character
         self._left -= 1
         if self._left:
@@ -135,7 +140,7 @@ class SudokuEnv(Game[tuple[int, int, int]]):
         cells, scale = self._cells, self.scale
         empty = [cell for cell, character in enumerate(cells) if character == "."] or [0]
         cell = empty[int(self.action_rng.random() * len(empty))]
-        seen = {cells[other] for unit in _units(scale)[cell] for other in unit}
+        seen = {cells[other] for unit in units_of(scale)[cell] for other in unit}
         digits = [digit for digit in "123456789"[:scale] if digit not in seen] or ["1"]
         return self._entry(cell, digits[int(self.action_rng.random() * len(digits))])
 
@@ -148,15 +153,10 @@ class SudokuEnv(Game[tuple[int, int, int]]):
         return box(f"{cell // self.scale + 1} {cell % self.scale + 1} {digit}")
 
 
-def _side(scale: int) -> int:
-    """Return the number of rows of a box."""
-    return 2 if scale == 4 else 3
-
-
 @lru_cache(maxsize=4)
 def _frame(scale: int) -> str:
     """Return a board with places for its cells and with the numbers of rows and columns, as a format string."""
-    side = _side(scale)
+    side = side_of(scale)
 
     def row(number: object, cells: list[str], edge: str) -> str:
         boxes = [" ".join(cells[start : start + side]) for start in range(0, scale, side)]
@@ -169,14 +169,3 @@ def _frame(scale: int) -> str:
         if number % side == 0:
             lines.append(line)
     return "\n".join(lines)
-
-
-@lru_cache(maxsize=4)
-def _units(scale: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """Return, per cell, the cells of its row, of its column and of its box."""
-    side = _side(scale)
-    places = [(row, col, row // side * side + col // side) for row in range(scale) for col in range(scale)]
-    return tuple(
-        tuple(tuple(other for other, its in enumerate(places) if its[kind] == place[kind]) for kind in range(3))
-        for place in places
-    )

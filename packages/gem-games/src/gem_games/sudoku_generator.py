@@ -1,9 +1,5 @@
 """Make Sudoku puzzles with one solution and exactly the givens asked for.
 
-A board is a set of bits, one per cell from the top left; per digit one integer holds the cells where it can stand. Cells
-with a single digit left are then found for the whole board by a few operations on nine integers, which is what makes
-a puzzle cost a millisecond instead of the tens that lists of lists take.
-
 A puzzle is dug out of a random full board: givens are taken away in random order, each only where the solution stays
 the only one. A digging that ends with too many givens is tried again a few times. For numbers that digging seldom
 reaches, and should all tries fail, there are puzzles with the fewest givens there can be, of which we take a random
@@ -13,15 +9,15 @@ symmetric image and give back as many digits as asked for; so every legal number
 from __future__ import annotations
 
 import random
-from functools import lru_cache
-from typing import NamedTuple
 
-__all__ = ["FEWEST", "generate", "solutions"]
+from gem_games.sudoku_solver import free_places, peers_of, search, side_of, split, tables_of, text_of, units_of
+
+__all__ = ["FEWEST", "generate"]
 
 FEWEST = {4: 4, 9: 17}
 """The scales, and the fewest givens with which a puzzle of that scale can have one solution.
 
-For 9 see G. McGuire, B. Tugemann, G. Civario, There is no 16-clue Sudoku, 2012; for 4 all boards were counted.
+For 9 see G. McGuire, B. Tugemann, G. Civario, There is no 16-clue Sudoku, 2012; of scale 4 all can be tried.
 """
 
 _DUG = {4: 4, 9: 26}  # what digging reaches in most tries
@@ -41,53 +37,6 @@ _SPARSE = {
 }
 
 
-_Branch = tuple[list[int], int, int, list[int]]
-"""The state before a choice: places and settled cells, the cell chosen and the digits not yet tried there."""
-
-
-class _Tables(NamedTuple):
-    """What depends on the scale alone."""
-
-    full: int
-    """All cells."""
-    bits: tuple[int, ...]
-    """The bit of each cell."""
-    peers: dict[int, int]
-    """By bit, the other cells of its row, column and box."""
-    others: dict[int, int]
-    """By bit, all cells but its peers."""
-    units: dict[int, tuple[int, int, int]]
-    """By bit, its row, column and box."""
-    boxes: tuple[tuple[int, ...], ...]
-    """The bits of the boxes on the diagonal."""
-
-
-@lru_cache(maxsize=4)
-def _tables(scale: int) -> _Tables:
-    side = 2 if scale == 4 else 3
-    bits = tuple(1 << cell for cell in range(scale * scale))
-    places = [(row, col, row // side * side + col // side) for row in range(scale) for col in range(scale)]
-    units, peers = {}, {}
-    for bit, place in zip(bits, places, strict=True):
-        row, col, box = (
-            sum(other for other, its in zip(bits, places, strict=True) if its[kind] == place[kind]) for kind in range(3)
-        )
-        units[bit] = (row, col, box)
-        peers[bit] = (row | col | box) & ~bit
-    full = sum(bits)
-    return _Tables(
-        full,
-        bits,
-        peers,
-        {bit: full & ~mask for bit, mask in peers.items()},
-        units,
-        tuple(
-            tuple(bit for bit, place in zip(bits, places, strict=True) if place[2] == diagonal * (side + 1))
-            for diagonal in range(side if scale == 9 else 1)  # any filling of these can be completed
-        ),
-    )
-
-
 def generate(rng: random.Random, scale: int, clues: int) -> tuple[str, str]:
     """Make a puzzle.
 
@@ -104,121 +53,22 @@ def generate(rng: random.Random, scale: int, clues: int) -> tuple[str, str]:
             board = _full_board(rng, scale)
             givens = _dig(rng, scale, board, clues)
             if givens.bit_count() == clues:
-                solution = _text(board, scale)
+                solution = text_of(board, scale)
                 return _masked(solution, givens), solution
     return _sparse(rng, scale, clues)
 
 
-def solutions(puzzle: str, most: int = 2) -> list[str]:
-    """Solve a puzzle.
-
-    Args:
-        puzzle: The digits row by row, a dot for each empty cell: 16 or 81 characters.
-        most: When to stop.
-
-    Returns:
-        Up to `most` different solutions.
-    """
-    scale = 4 if len(puzzle) == 16 else 9
-    tables = _tables(scale)
-    boards = [0] * scale
-    givens = 0
-    for bit, character in zip(tables.bits, puzzle, strict=True):
-        if character != ".":
-            boards[int(character) - 1] |= bit
-            givens |= bit
-    places = _places(tables, boards, givens, [_reach(tables, board) for board in boards])
-    found: list[str] = []
-    pending: list[_Branch] = []
-    while len(found) < most:
-        solved = _solve(tables, places, givens, pending)
-        if solved is None:
-            break
-        found.append(_text(solved, scale))
-        places = [0] * scale  # leads nowhere, so that the next branch is taken
-    return found
-
-
-def _reach(tables: _Tables, board: int) -> int:
-    """Return the peers of all cells of a board."""
-    reach = 0
-    for bit in _split(board):
-        reach |= tables.peers[bit]
-    return reach
-
-
-def _places(tables: _Tables, boards: list[int], givens: int, reach: list[int]) -> list[int]:
-    """Return per digit where it can stand: where it is given, and the empty cells that no given one sees."""
-    free = tables.full & ~givens
-    return [(board & givens & ~seen) | (free & ~seen) for board, seen in zip(boards, reach, strict=True)]
-
-
-def _solve(
-    tables: _Tables, places: list[int], done: int, pending: list[_Branch], rng: random.Random | None = None
-) -> list[int] | None:
-    """Find a solution.
-
-    Args:
-        tables: Those of the scale.
-        places: Per digit the cells where it can stand; changed.
-        done: The cells whose digit is settled, and has been taken from the places of their peers.
-        pending: Where the branches not followed are put, and whence they are taken when one leads nowhere.
-        rng: Draws the digit to follow; without one the smallest is followed.
-
-    Returns:
-        Per digit the cells where it stands, or None where there is no solution.
-    """
-    full, others = tables.full, tables.others
-    while True:
-        once = twice = thrice = 0
-        for mask in places:
-            thrice |= twice & mask
-            twice |= once & mask
-            once |= mask
-        if once == full:
-            singles = full & ~twice & ~done
-            if singles:
-                done |= singles
-                for digit, mask in enumerate(places):
-                    settled = mask & singles
-                    if settled:
-                        while settled:
-                            bit = settled & -settled
-                            settled ^= bit
-                            mask &= others[bit]
-                        places[digit] = mask
-                continue
-            if done == full:
-                return places
-            pairs = (twice & ~thrice) or (full & ~done)
-            bit = pairs & -pairs
-            digits = [digit for digit, mask in enumerate(places) if mask & bit]
-            if rng is not None:
-                rng.shuffle(digits)
-            done |= bit
-        elif pending:
-            places, done, bit, digits = pending.pop()
-        else:
-            return None
-        digit = digits.pop()
-        if digits:
-            pending.append((places, done, bit, digits))
-        kept = places[digit] & others[bit]
-        places = [mask & ~bit for mask in places]
-        places[digit] = kept
-
-
 def _full_board(rng: random.Random, scale: int) -> list[int]:
     """Draw a full board: boxes that do not see each other, then the rest by search."""
-    tables = _tables(scale)
+    tables = tables_of(scale)
     boards = [0] * scale
     givens = 0
-    for box in tables.boxes:
-        for digit, bit in enumerate(rng.sample(box, scale)):
-            boards[digit] |= bit
-            givens |= bit
-    places = _places(tables, boards, givens, [_reach(tables, board) for board in boards])
-    return _solve(tables, places, givens, [], rng) or boards
+    for corner in (0,) if scale == 4 else (0, 30, 60):  # whatever these boxes hold, the rest can be filled
+        for digit, cell in enumerate(rng.sample(units_of(scale)[corner][2], scale)):
+            boards[digit] |= tables.bits[cell]
+            givens |= tables.bits[cell]
+    places = free_places(tables, boards, givens, [peers_of(tables, board) for board in boards])
+    return search(tables, places, givens, [], rng) or boards
 
 
 def _dig(rng: random.Random, scale: int, boards: list[int], clues: int) -> int:
@@ -229,27 +79,25 @@ def _dig(rng: random.Random, scale: int, boards: list[int], clues: int) -> int:
     Returns:
         The givens that are left: `clues` of them, or more where none can go.
     """
-    tables = _tables(scale)
-    peers, units = tables.peers, tables.units
+    tables = tables_of(scale)
+    units = tables.units
     givens, surplus = tables.full, scale * scale - clues
     kept = boards.copy()  # per digit where it is given
-    reach = [tables.full] * scale  # per digit the cells that see it
-    digit_of = {bit: digit for digit, board in enumerate(boards) for bit in _split(board)}
+    reach = [tables.full & ~board for board in boards]  # per digit the cells that see it where it is given
+    digit_of = {bit: digit for digit, board in enumerate(boards) for bit in split(board)}
     order = list(tables.bits)
     rng.shuffle(order)
     hard = []
     for bit in order:
         digit = digit_of[bit]
         rest = givens ^ bit
-        seen = 0
-        for other in _split(kept[digit] ^ bit):
-            seen |= peers[other]
+        seen = peers_of(tables, kept[digit] ^ bit)
         free = ~(rest | seen)
         row, column, box = units[bit]
-        if row & free != bit and column & free != bit and box & free != bit:  # elsewhere in each of them, too
-            if any(not mask & bit and number != digit for number, mask in enumerate(reach)):  # another digit in its cell
-                hard.append(bit)
-                continue
+        elsewhere = row & free != bit and column & free != bit and box & free != bit
+        if elsewhere and any(not mask & bit and number != digit for number, mask in enumerate(reach)):
+            hard.append(bit)  # neither has the digit one place in a unit, nor the cell one digit
+            continue
         kept[digit] ^= bit
         reach[digit] = seen
         givens = rest
@@ -260,10 +108,10 @@ def _dig(rng: random.Random, scale: int, boards: list[int], clues: int) -> int:
         digit = digit_of[bit]
         rest = givens ^ bit
         before = reach[digit]
-        reach[digit] = _reach(tables, kept[digit] ^ bit)
-        places = _places(tables, kept, rest, reach)
+        reach[digit] = peers_of(tables, kept[digit] ^ bit)
+        places = free_places(tables, kept, rest, reach)
         places[digit] &= ~bit
-        if _solve(tables, places, rest, []):  # a solution with another digit in that cell
+        if search(tables, places, rest, []):  # a solution with another digit in that cell
             reach[digit] = before
             continue
         kept[digit] ^= bit
@@ -276,7 +124,7 @@ def _dig(rng: random.Random, scale: int, boards: list[int], clues: int) -> int:
 
 def _sparse(rng: random.Random, scale: int, clues: int) -> tuple[str, str]:
     """Draw a symmetric image of a stored puzzle, and give as many of its empty cells as asked for."""
-    side = 2 if scale == 4 else 3
+    side = side_of(scale)
     stored = rng.choice(_SPARSE[scale])
     rows, columns = (
         [side * band + line for band in rng.sample(range(side), side) for line in rng.sample(range(side), side)]
@@ -291,25 +139,6 @@ def _sparse(rng: random.Random, scale: int, clues: int) -> tuple[str, str]:
     empty = [cell for cell, character in enumerate(image) if character.isalpha()]
     hidden = set(rng.sample(empty, scale * scale - clues))
     return "".join("." if cell in hidden else digit for cell, digit in enumerate(solution)), solution
-
-
-def _split(board: int) -> list[int]:
-    """Return the bits of a board."""
-    bits = []
-    while board:
-        bit = board & -board
-        board ^= bit
-        bits.append(bit)
-    return bits
-
-
-def _text(boards: list[int], scale: int) -> str:
-    """Write a full board row by row."""
-    digits = bytearray(scale * scale)
-    for digit, board in enumerate(boards, ord("1")):
-        for bit in _split(board):
-            digits[bit.bit_length() - 1] = digit
-    return digits.decode()
 
 
 def _masked(solution: str, givens: int) -> str:
