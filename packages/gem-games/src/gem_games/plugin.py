@@ -126,3 +126,12 @@ def gem_register_envs(register: Any) -> None:
         hard={"num_words": 5, "hardcore": True, "max_turns": 20},
         random={"num_words": None, "hardcore": None, "max_turns": None},
     )
+    game(
+        "Crosswords",
+        "crosswords:CrosswordsEnv",
+        "Fill a crossword letter by letter from its clues.",
+        standard={"num_words": 3, "hardcore": False, "max_turns": 30},
+        easy={"num_words": 3, "hardcore": False, "max_turns": 30},
+        hard={"num_words": 3, "hardcore": True, "max_turns": 40},
+        random={"num_words": None, "hardcore": None, "max_turns": None},
+    )
