@@ -49,7 +49,7 @@ def find_env(id: str) -> EnvSpec:
     try:
         id = check_id(id)
     except InvalidId as error:
-        raise InvalidId(f"{error}{did_you_mean(id, env_ids()) if isinstance(id, str) else ''}") from None
+        raise InvalidId(f"{error}{did_you_mean(str(id), env_ids())}") from None
     spec = catalog.envs.get(id)
     if spec is None:
         ensure_loaded()
@@ -91,7 +91,7 @@ def describe_envs(pattern: str | None = None) -> list[dict[str, Any]]:
     }
     for family in catalog.families:
         for name in _names(family):
-            entry = {
+            entry: dict[str, Any] = {
                 "id": f"{family.prefix}:{name}",
                 "description": family.description,
                 "tags": list(family.tags),
