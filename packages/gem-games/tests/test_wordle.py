@@ -168,10 +168,10 @@ def test_parameters_that_make_no_game_are_refused(parameters: dict[str, int]) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("length, turns", [(3, 10), (4, 10), (5, 6), (6, 10)])
-def test_the_oracle_finds_every_word_without_peeking(length: int, turns: int) -> None:
+@pytest.mark.parametrize("length, turns, stride", [(3, 10, 1), (4, 10, 4), (5, 6, 1), (6, 10, 4)])
+def test_the_oracle_finds_every_word_without_peeking(length: int, turns: int, stride: int) -> None:
     env = WordleEnv(length, max_turns=turns)
-    for word in words_of_length(length):
+    for word in words_of_length(length)[::stride]:
         env.reset(seed=0)
         env._word = word
         while not (ended := env.step(env.oracle_action()))[2]:

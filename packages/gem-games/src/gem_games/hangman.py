@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -121,17 +122,18 @@ class HangmanEnv(Game[str]):
         """
         if self.turn == self.max_turns - 1:
             return box(self._word)
-        left = [word for word in words_of_length(self.word_length, rare=self.hardcore) if self._possible(word.upper())]
+        left = self._possible()
         if len(left) <= 2:
             return box(left[0].upper())
-        often = Counter(letter for word in left for letter in set(word.upper()))
-        for letter in self.tried:
+        often = Counter(letter for word in left for letter in set(word))
+        for letter in self.tried.lower():
             del often[letter]
-        return box(max(often, key=lambda letter: (min(often[letter], len(left) - often[letter]), letter)))
+        chosen = max(often, key=lambda letter: (min(often[letter], len(left) - often[letter]), letter))
+        return box(chosen.upper())
 
-    def _possible(self, word: str) -> bool:
-        """Say whether the board could stand as it does if this were the word."""
-        return word not in self._words and all(
-            letter == shown if shown != "_" else letter not in self.tried
-            for letter, shown in zip(word, self.shown, strict=True)
-        )
+    def _possible(self) -> list[str]:
+        """List the words with which the board would stand as it does."""
+        covered = f"[^{self.tried}]" if self.tried else "."
+        pattern = re.compile(self.shown.replace("_", covered), re.IGNORECASE)
+        words = words_of_length(self.word_length, rare=self.hardcore)
+        return [word for word in words if pattern.fullmatch(word) and word.upper() not in self._words]
