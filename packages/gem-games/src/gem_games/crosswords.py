@@ -95,9 +95,9 @@ class CrosswordsEnv(Game[tuple[int, int, str]]):
 
     def _read(self, text: str) -> tuple[int, int, str] | None:
         text = text.strip(" ()[]")
-        letter = text[-1:].upper()
+        letter = text[-1:]
         numbers = integers(text[:-1], 2) if letter.isascii() and letter.isalpha() else None
-        return None if numbers is None else (numbers[0], numbers[1], letter)
+        return None if numbers is None else (numbers[0], numbers[1], letter.upper())
 
     def _play(self, move: tuple[int, int, str]) -> str:
         row, column, letter = move

@@ -15,11 +15,11 @@ __all__ = ["SudokuEnv"]
 class SudokuEnv(Game[tuple[int, int, int]]):
     """Fill the empty cells of a board that has one solution.
 
-    A digit is entered only where it belongs, so that a board never goes wrong and filled cells stay as they are. Any
-    other uses a turn, and the reply tells which it was: one that a row, column or box already has, or one that breaks
-    no rule and is just not the solution's.
+    A digit that its row, column or box already has is refused; any other is entered, right or wrong, and can be changed
+    or taken out later. The replies do not tell whether it is right. As rules are never broken, the board that is full
+    is the solution.
 
-    Progress: the share of the empty cells that are filled. It never falls, and each cell pays once.
+    Progress: the share of the empty cells that hold their right digit. Taking it out takes its share back.
 
     Args:
         scale: The number of rows, of columns and of digits: 4 or 9; None draws one of them at each reset.
@@ -75,79 +75,99 @@ class SudokuEnv(Game[tuple[int, int, int]]):
         self._cells = list(puzzle)
         self._puzzle, self._solution = puzzle, solution
         self._left = self._empty = puzzle.count(".")
+        self._right = 0
 
     def _rules(self) -> str:
         scale, side = self.scale, side_of(self.scale)
         return (
             f"Sudoku. Fill the board so that each row, each column and each of the {scale} boxes of {side} by {side} "
-            f"cells holds every digit from 1 to {scale} once. Each turn you put a digit into an empty cell. The "
-            "puzzle has exactly one solution, and only its digits are entered: any other leaves the cell empty and "
-            f"uses the turn. You win when all {self._empty} empty cells are filled; you have {self.max_turns} turns. "
-            f"Rows and columns are numbered from 1 to {scale}."
+            f"cells holds every digit from 1 to {scale} once. Each turn you put a digit into a cell; one that its row, "
+            "column or box already has is refused. The cells given at the start stay as they are; those that you "
+            "filled you can change, or empty with a 0. There is exactly one solution, and you are not told whether a "
+            f"digit is part of it. You win when all {self._empty} empty cells are filled; you have {self.max_turns} "
+            f"turns. Rows and columns are numbered from 1 to {scale}."
         )
 
     def _how(self) -> str:
         example = box(f"1 2 {self.scale}")
-        return f"Fill an empty cell, row, column, then digit: {example} puts {self.scale} into row 1, column 2."
+        return f"Fill a cell, row, column, then digit: {example} puts {self.scale} into row 1, column 2."
 
     def _board(self) -> str:
-        return f"{self._drawn(self._cells)}\nA dot is an empty cell. Empty cells left: {self._left}."
+        return (
+            f"{self._drawn(self._cells)}\n"
+            f"A dot is an empty cell, a ' follows a digit that you entered. Empty cells left: {self._left}."
+        )
 
     def _drawn(self, cells: list[str] | str) -> str:
-        return _frame(self.scale).format(*cells)
+        marked = [now + (" " if now == given else "'") for now, given in zip(cells, self._puzzle, strict=True)]
+        return _frame(self.scale).format(*marked)
 
     def _read(self, text: str) -> tuple[int, int, int] | None:
         return integers(text, 3)  # type: ignore[return-value]  # three of them
 
     def _play(self, move: tuple[int, int, int]) -> str:
-        row, column, digit = move
+        row, column, number = move
         scale = self.scale
         if not (1 <= row <= scale and 1 <= column <= scale):
             return f"There is no such cell: rows and columns go from 1 to {scale}."
-        if not 1 <= digit <= scale:
-            return f"There is no such digit: they go from 1 to {scale}."
+        if not 0 <= number <= scale:
+            return f"There is no such digit: they go from 1 to {scale}, and 0 empties a cell that you filled."
         cell = (row - 1) * scale + column - 1
         where = f"row {row}, column {column}"
         if self._puzzle[cell] != ".":
             return f"You cannot change {where}: its {self._puzzle[cell]} was given."
-        if self._cells[cell] != ".":
-            return f"You cannot change {where}: its {self._cells[cell]} is right."
-        character = str(digit)
-        if character != self._solution[cell]:
-            rivals = [
-                name
-                for name, unit in zip(("row", "column", "box"), units_of(scale)[cell], strict=True)
-                if any(self._cells[other] == character for other in unit)
-            ]
+        before, digit = self._cells[cell], str(number or ".")
+        if digit == before:
+            return f"There is a {digit} in {where} already." if number else f"There is nothing in {where}."
+        if number:
+            rivals = self._rivals(cell, digit)
             if rivals:
                 return f"{digit} cannot go into {where}: there is one in its {' and its '.join(rivals)} already."
-            return f"{digit} breaks no rule in {where}, but the solution has another digit there: it stays empty."
-        self._cells[cell] = character
-        self._left -= 1
+        self._cells[cell] = digit
+        self._left += (before != ".") - (digit != ".")
+        self._right += (digit == self._solution[cell]) - (before == self._solution[cell])
         if self._left:
-            return f"{digit} is right in {where}."
+            return f"You put {digit} into {where}." if number else f"You emptied {where}."
         self._won = True
-        return f"{digit} is right in {where}. The board is complete: you win!"
+        return f"You put {digit} into {where}. The board is complete: you win!"
+
+    def _rivals(self, cell: int, digit: str) -> list[str]:
+        """Name the units of a cell in which another cell has the digit."""
+        cells = self._cells
+        return [
+            name
+            for name, unit in zip(("row", "column", "box"), units_of(self.scale)[cell], strict=True)
+            if any(cells[other] == digit and other != cell for other in unit)
+        ]
 
     def _progress(self) -> float:
-        return 1.0 - self._left / self._empty
+        return self._right / self._empty
 
     def _ending(self) -> str:
         return self._drawn(self._cells) if self._won else f"The solution:\n{self._drawn(self._solution)}"
 
     def sample_random_action(self) -> str:
-        """Put any digit that breaks no rule into any empty cell."""
-        cells, scale = self._cells, self.scale
-        empty = [cell for cell, character in enumerate(cells) if character == "."] or [0]
-        cell = empty[int(self.action_rng.random() * len(empty))]
-        seen = {cells[other] for unit in units_of(scale)[cell] for other in unit}
-        digits = [digit for digit in "123456789"[:scale] if digit not in seen] or ["1"]
-        return self._entry(cell, digits[int(self.action_rng.random() * len(digits))])
+        """Put any digit that breaks no rule into any empty cell; where none fits, empty a cell."""
+        cells, chance = self._cells, self.action_rng.random
+        empty = [cell for cell, digit in enumerate(cells) if digit == "."]
+        start = int(chance() * len(empty))
+        for cell in empty[start:] + empty[:start]:
+            seen = {cells[other] for unit in units_of(self.scale)[cell] for other in unit}
+            digits = [digit for digit in "123456789"[: self.scale] if digit not in seen]
+            if digits:
+                return self._entry(cell, digits[int(chance() * len(digits))])
+        filled = [cell for cell, digit in enumerate(cells) if digit != self._puzzle[cell]] or [0]
+        return self._entry(filled[int(chance() * len(filled))], "0")
 
     def oracle_action(self) -> str | None:
-        """Fill the first empty cell; None when there is none."""
-        cell = next((cell for cell, character in enumerate(self._cells) if character == "."), None)
-        return None if cell is None else self._entry(cell, self._solution[cell])
+        """Put right what is wrong, else fill the first empty cell; None when the board is complete."""
+        wrong = [cell for cell, digit in enumerate(self._cells) if digit not in (".", self._solution[cell])]
+        for cell in wrong:
+            if not self._rivals(cell, self._solution[cell]):
+                return self._entry(cell, self._solution[cell])
+        if wrong:  # each stands in the way of another
+            return self._entry(wrong[0], "0")
+        return self._entry(self._cells.index("."), self._solution[self._cells.index(".")]) if self._left else None
 
     def _entry(self, cell: int, digit: str) -> str:
         return box(f"{cell // self.scale + 1} {cell % self.scale + 1} {digit}")
@@ -155,15 +175,15 @@ class SudokuEnv(Game[tuple[int, int, int]]):
 
 @lru_cache(maxsize=4)
 def _frame(scale: int) -> str:
-    """Return a board with places for its cells and with the numbers of rows and columns, as a format string."""
+    """Return a board with its numbers, and places for what stands in its cells (two characters each)."""
     side = side_of(scale)
 
     def row(number: object, cells: list[str], edge: str) -> str:
-        boxes = [" ".join(cells[start : start + side]) for start in range(0, scale, side)]
-        return f"{number}  {edge} " + f" {edge} ".join(boxes) + f" {edge}"
+        boxes = ["".join(cells[start : start + side]) for start in range(0, scale, side)]
+        return f"{number}  {edge} " + f"{edge} ".join(boxes) + edge
 
     line = "   " + ("+" + "-" * (2 * side + 1)) * side + "+"
-    lines = [row(" ", [str(number) for number in range(1, scale + 1)], " ").rstrip(), line]
+    lines = [row(" ", [f"{number} " for number in range(1, scale + 1)], " ").rstrip(), line]
     for number in range(1, scale + 1):
         lines.append(row(number, ["{}"] * scale, "|"))
         if number % side == 0:
