@@ -57,8 +57,8 @@ class FifteenPuzzleEnv(Game[str]):
         self._slides, self._distances, self._labels = slides(rows), distances(rows), _labels(rows)
         self._tiles = list(solved_board(rows))
         self._blank = len(self._tiles) - 1
-        self._path: list[str] = []  # a solution, its next move last; only where there are too many boards to search
-        self._searched = False  # whether a shorter one was looked for since the play left it
+        self._path: list[str] = []  # a solution, its next move last, as soon as one is known
+        self._searched = False  # whether a shorter one was looked for since the play strayed from it
         if self.max_turns >= _FARTHEST.get(rows, self.max_turns + 1):
             self._shuffle()
         else:
@@ -78,10 +78,10 @@ class FifteenPuzzleEnv(Game[str]):
 
     def _walk(self, moves: int) -> None:
         """Make legal moves from the solved board; undoing them solves it."""
-        back = ""
+        onward, draw, back = _onward(self.num_rows), self.rng.random, ""
         for _ in range(moves):
-            ways = [way for way in self._slides[self._blank] if way != back]
-            way = ways[int(self.rng.random() * len(ways))]
+            ways = onward[self._blank, back]
+            way = ways[int(draw() * len(ways))]
             self._slide(way)
             back = OPPOSITE[way]
             self._path.append(back)
@@ -146,7 +146,7 @@ class FifteenPuzzleEnv(Game[str]):
 
     def sample_random_action(self) -> str:
         """Slide any tile that can slide."""
-        ways = list(self._slides[self._blank])
+        ways = _onward(self.num_rows)[self._blank, ""]
         return box(ways[int(self.action_rng.random() * len(ways))])
 
     def oracle_action(self) -> str | None:
@@ -157,15 +157,23 @@ class FifteenPuzzleEnv(Game[str]):
         """
         if not self._away:
             return None
-        board, left = bytes(self._tiles), self.max_turns - self.turn
-        if self.num_rows in _FARTHEST:
-            if not self._path or len(self._path) > left:
-                self._path = shortest_path(board, self.num_rows)[::-1]
-        elif len(self._path) > left and not self._searched:
+        left = self.max_turns - self.turn
+        if not self._path or (len(self._path) > left and not self._searched):
             self._searched = True
-            found = find_path(board, self.num_rows, left)
+            board, rows = bytes(self._tiles), self.num_rows
+            found = shortest_path(board, rows) if rows in _FARTHEST else find_path(board, rows, left)
             self._path = self._path if found is None else found[::-1]
         return box(self._path[-1])
+
+
+@lru_cache(maxsize=16)
+def _onward(rows: int) -> dict[tuple[int, str], tuple[str, ...]]:
+    """Return, by the blank's cell and the direction that would go straight back, the other directions."""
+    return {
+        (cell, back): tuple(way for way in ways if way != back)
+        for cell, ways in enumerate(slides(rows))
+        for back in ("", *ways)
+    }
 
 
 @lru_cache(maxsize=16)

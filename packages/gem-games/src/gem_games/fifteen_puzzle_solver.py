@@ -83,7 +83,7 @@ def shortest_path(board: bytes, rows: int) -> list[str]:
     return path
 
 
-def find_path(board: bytes, rows: int, most: int, *, limit: int = 4_000) -> list[str] | None:
+def find_path(board: bytes, rows: int, most: int, *, limit: int = 3_000) -> list[str] | None:
     """Look for a solution of at most `most` moves by weighted A*.
 
     Args:
@@ -96,7 +96,10 @@ def find_path(board: bytes, rows: int, most: int, *, limit: int = 4_000) -> list
         Directions in which tiles slide, or None where none was found, which does not mean that there is none.
     """
     away, ways = distances(rows), slides(rows)
+    in_row, in_column = _tangles(rows)
+    lines = range(rows)
     ahead = sum(away[tile][cell] for cell, tile in enumerate(board))
+    ahead += sum(in_row[n][board[n * rows : n * rows + rows]] + in_column[n][board[n::rows]] for n in lines)
     queue = [(_WEIGHT * ahead, ahead, 0, board, board.index(0))]
     came: dict[bytes, tuple[bytes, str]] = {}
     reached = {board: 0}
@@ -110,17 +113,57 @@ def find_path(board: bytes, rows: int, most: int, *, limit: int = 4_000) -> list
         moves += 1
         for direction, source in ways[blank].items():
             tile = board[source]
-            closer = ahead - away[tile][source] + away[tile][blank]
-            if moves + closer > most:
-                continue
             cells = bytearray(board)
             cells[blank], cells[source] = tile, 0
             after = bytes(cells)
-            if reached.get(after, moves + 1) > moves:
+            if reached.get(after, moves + 1) <= moves:
+                continue
+            closer = ahead - away[tile][source] + away[tile][blank]
+            # Only the lines that a tile leaves or enters can get or lose tangles: those across its way.
+            for cell in (source, blank):
+                if direction in ("up", "down"):
+                    number, first = cell // rows, cell - cell % rows
+                    line = slice(first, first + rows)
+                    closer += in_row[number][after[line]] - in_row[number][board[line]]
+                else:
+                    number = cell % rows
+                    line = slice(number, None, rows)
+                    closer += in_column[number][after[line]] - in_column[number][board[line]]
+            if moves + closer <= most:
                 reached[after] = moves
                 came[after] = (board, direction)
                 heappush(queue, (moves + _WEIGHT * closer, closer, moves, after, source))
     return None
+
+
+class _Tangles(dict[bytes, int]):
+    """Moves that the tiles of a line need beyond their distances, each line worked out when it is first met.
+
+    Of two tiles that belong into the line they are in, but the other way round, one must leave it and come back: two
+    moves (linear conflict: Hansson, Mayer and Yung, 1992). `home` has, for each tile, its place in the line or -1.
+    """
+
+    def __init__(self, home: list[int]) -> None:
+        super().__init__()
+        self._home = home
+
+    def __missing__(self, line: bytes) -> int:
+        places = [place for tile in line if (place := self._home[tile]) >= 0]
+        # Those that can stay are the longest run of places that rises.
+        stay = [1] * len(places)
+        for later, place in enumerate(places):
+            stay[later] += max((stay[n] for n in range(later) if places[n] < place), default=0)
+        result = self[line] = 2 * (len(places) - max(stay, default=0))
+        return result
+
+
+@lru_cache(maxsize=16)
+def _tangles(rows: int) -> tuple[list[_Tangles], list[_Tangles]]:
+    """Return the tangles by row and by column."""
+    tiles = range(-1, rows * rows - 1)  # each one's place: its number less one; the blank has none
+    in_row = [_Tangles([t % rows if t >= 0 and t // rows == n else -1 for t in tiles]) for n in range(rows)]
+    in_column = [_Tangles([t // rows if t >= 0 and t % rows == n else -1 for t in tiles]) for n in range(rows)]
+    return in_row, in_column
 
 
 @lru_cache(maxsize=2)

@@ -48,6 +48,7 @@ class TowerofHanoiEnv(Game[tuple[str, str]]):
 
     def _deal(self) -> None:
         self._pegs: list[list[int]] = [list(range(self.num_disks, 0, -1)), [], []]
+        self._where = [0] * (self.num_disks + 1)  # the peg that each disk is on
         self._needed = self._left = (1 << self.num_disks) - 1
 
     def _rules(self) -> str:
@@ -67,9 +68,8 @@ class TowerofHanoiEnv(Game[tuple[str, str]]):
         return f"{self._drawn()}\nEach peg from bottom to top. All disks must come to peg C."
 
     def _drawn(self) -> str:
-        return "\n".join(
-            [f"{name} | {' '.join(map(str, peg))}".rstrip() for name, peg in zip(_PEGS, self._pegs, strict=True)]
-        )
+        a, b, c = ["".join([f" {disk}" for disk in peg]) for peg in self._pegs]
+        return f"A |{a}\nB |{b}\nC |{c}"
 
     def _read(self, text: str) -> tuple[str, str] | None:
         if len(text) > 20:  # no way to write two letters is longer
@@ -79,18 +79,19 @@ class TowerofHanoiEnv(Game[tuple[str, str]]):
 
     def _play(self, move: tuple[str, str]) -> str:
         source, target = move
-        for name in move:
-            if name not in _PEGS:
-                return f"There is no peg {name}: they are A, B and C."
-        if source == target:
-            return f"The disk must go to another peg than the {source} it is on."
-        origin, goal = self._pegs[_PEGS.index(source)], self._pegs[_PEGS.index(target)]
+        start, end = _PEGS.find(source), _PEGS.find(target)
+        if start < 0 or end < 0:
+            return f"There is no peg {source if start < 0 else target}: they are A, B and C."
+        if start == end:
+            return f"The disk must go to another peg than {source}, which it is on."
+        origin, goal = self._pegs[start], self._pegs[end]
         if not origin:
             return f"There is no disk on peg {source}."
         disk = origin[-1]
         if goal and goal[-1] < disk:
             return f"Disk {disk} cannot go from {source} to {target}: it is larger than disk {goal[-1]} there."
         goal.append(origin.pop())
+        self._where[disk] = end
         self._left, _, _ = self._solution()
         feedback = f"Disk {disk} moved from {source} to {target}."
         if self._left:
@@ -105,14 +106,10 @@ class TowerofHanoiEnv(Game[tuple[str, str]]):
         largest disk down this says where each must go, and the smallest that is not there yet moves first (Hinz et al.,
         The Tower of Hanoi: Myths and Maths, chapter 2).
         """
-        where = [0] * (self.num_disks + 1)
-        for number in (1, 2):
-            for disk in self._pegs[number]:
-                where[disk] = number
         moves = source = target = 0
         place = 2
         for disk in range(self.num_disks, 0, -1):
-            peg = where[disk]
+            peg = self._where[disk]
             if peg != place:
                 moves += 1 << (disk - 1)
                 source, target = peg, place
