@@ -24,7 +24,7 @@ PYTHONS = ["3.10", "3.11", "3.12", "3.13"]
 OLD_PACKAGE = "gem-llm==0.1.0"
 
 # Run by the `wheels` session: one root module, with nothing of the repository in sight.
-CHECK_WHEEL = """
+CHECK_WHEEL = """\
 import importlib, sys
 root = importlib.import_module(sys.argv[1])
 import gem
@@ -145,18 +145,21 @@ def wheels(session: nox.Session) -> None:
     folder = Path(session.create_tmp()).resolve()
     shutil.rmtree(folder)
     built = folder / "dist"
+    session.install("hatchling>=1.26")
     for path in PACKAGES.values():
-        session.run("python", "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(built), str(path))
-    plain = {"LC_ALL": "C", "PYTHONUTF8": "0"}
+        build = ("python", "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(built))
+        session.run(*build, str(path), silent=True)
+    check = built / "check.py"
+    check.write_text(CHECK_WHEEL, encoding="utf-8")
     for name, path in PACKAGES.items():
         root = next((path / "src").iterdir()).name
         place = folder / name
         place.mkdir()
-        session.run("python", "-m", "venv", str(place / "venv"))
+        session.run("python", "-m", "venv", "--without-pip", str(place / "venv"))
         python = _python_of(place / "venv")
-        session.run(python, "-m", "pip", "install", "-q", "--find-links", str(built), name, external=True)
+        session.run("pip", "--python", python, "install", "-q", "--find-links", str(built), name)
         with session.chdir(place):
-            session.run(python, "-c", CHECK_WHEEL, root, env=plain, external=True)
+            session.run(python, str(check), root, env={"LC_ALL": "C", "PYTHONUTF8": "0"}, external=True)
 
 
 @nox.session(python=_default_python())
