@@ -165,9 +165,9 @@ def wheels(session: nox.Session) -> None:
 @nox.session(python=_default_python())
 def bench(session: nox.Session) -> None:
     """Measure this package beside the old one, each in its own environment."""
-    session.install(str(PACKAGES["gem-core"]), str(PACKAGES["gem-games"]))
+    session.install(str(PACKAGES["gem-core"]), str(PACKAGES["gem-games"]), "jinja2")
     peer = Path(session.create_tmp()).resolve() / "old"
     if not peer.exists():
         session.run("python", "-m", "venv", str(peer))
-        session.run(_python_of(peer), "-m", "pip", "install", "-q", OLD_PACKAGE, external=True)
+        session.run(_python_of(peer), "-m", "pip", "install", "-q", OLD_PACKAGE, "jinja2", external=True)
     session.run("python", "benchmarks/run.py", "--old", _python_of(peer), *session.posargs)
