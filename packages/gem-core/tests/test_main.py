@@ -248,8 +248,8 @@ def test_ctrl_c_ends_play_with_130_and_no_traceback(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
     )
     assert child.stdout is not None
-    while "Which?" not in child.stdout.readline():
-        pass
+    shown = iter(child.stdout.readline, "")
+    assert any("Which?" in line for line in shown), child.stderr
     time.sleep(0.3)  # it is reading now
     child.send_signal(signal.SIGINT)
     _, err = child.communicate(timeout=60)

@@ -105,19 +105,19 @@ def _candidates(distribution: Distribution) -> Iterator[Candidate]:
 
 
 def _name(distribution: Distribution) -> str:
-    try:
-        name = distribution.metadata["Name"]
-    except Exception:  # no METADATA, or one that is no such thing: the folder's name has to do
-        name = None
-    return str(name) if name else _folder(distribution)[0]
+    return _field(distribution, "Name") or _folder(distribution)[0]
 
 
 def _version(distribution: Distribution) -> str:
+    return _field(distribution, "Version") or _folder(distribution)[1]
+
+
+def _field(distribution: Distribution, name: str) -> str:
     try:
-        version = distribution.metadata["Version"]
-    except Exception:  # as above
-        version = None
-    return str(version) if version else _folder(distribution)[1]
+        metadata = distribution.metadata
+        return str(metadata[name]) if name in metadata else ""
+    except Exception:  # no METADATA, or one that is no such thing: the folder's name has to do
+        return ""
 
 
 def _folder(distribution: Distribution) -> tuple[str, str]:
