@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
@@ -57,6 +56,8 @@ class Attempt:
         thread.start()
         thread.join(limit)
         if thread.is_alive():
+            import traceback  # imported where something failed alone
+
             frame = sys._current_frames().get(thread.ident or 0)
             self.traceback = "".join(traceback.format_stack(frame)) if frame else ""
             self.cause = f"it did not finish loading within {limit:g} s (GEM_PLUGIN_TIMEOUT)"
@@ -75,6 +76,8 @@ class Attempt:
             _active.stage = None
 
     def _fail(self, error: BaseException) -> None:
+        import traceback
+
         text = " ".join(str(error).split())
         if isinstance(error, GemError):
             self.cause = text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
@@ -132,5 +131,7 @@ def _normal(name: str) -> str:
 
 
 def _damage(name: str, error: Exception) -> Damage:
+    import traceback  # imported where something failed alone
+
     cause = f"its metadata cannot be read ({type(error).__name__}: {error})"
     return Damage(name, " ".join(cause.split()), traceback.format_exc())

@@ -15,7 +15,6 @@ __all__ = ["IdParts", "check_id", "check_name", "check_target", "close_matches",
 
 _ID = re.compile(r"(?P<family>[A-Za-z0-9][\w.-]*):(?P<rest>[^\s](?:[^\n\r\t\0]*[^\s])?)")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
-_TARGET = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _VERSION = re.compile(r"(?P<name>.+?)-v(?P<version>\d+)(?P<variant>-.*)?")
 
 
@@ -74,7 +73,8 @@ def check_target(text: str, what: str) -> str:
     Raises:
         ValueError: It is not `module:attribute`.
     """
-    if not _TARGET.fullmatch(text):
+    module, colon, attribute = text.partition(":")
+    if not colon or not all(part.isidentifier() for part in (*module.split("."), *attribute.split("."))):
         raise ValueError(f"{what} is 'module:attribute', such as 'gem_games.sokoban:Sokoban'; got {text!r}.")
     return text
 

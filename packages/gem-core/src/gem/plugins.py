@@ -11,7 +11,6 @@ import os
 import sys
 import threading
 import time
-import traceback
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -175,6 +174,8 @@ class Loader:
             try:
                 self._commit(stage)
             except DuplicateId as error:
+                import traceback  # imported where something failed alone
+
                 cause, trace = str(error), traceback.format_exc()
         counts: dict[str, int] = {}
         for spec in stage.specs if not cause else ():

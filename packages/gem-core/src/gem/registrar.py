@@ -18,6 +18,7 @@ from gem.specs import (
     TargetSpec,
     ToolSpec,
     WrapperSpec,
+    copy_kwargs,
 )
 
 __all__ = ["Register", "RegisterEnvs", "Stage", "build_spec"]
@@ -42,6 +43,7 @@ class Stage:
         """Start empty."""
         self.origin = origin
         self.specs: list[Spec] = []
+        self._keys: set[tuple[type[Spec], str]] = set()
 
     def add(self, spec: Spec) -> None:
         """Stage a spec.
@@ -49,8 +51,9 @@ class Stage:
         Raises:
             DuplicateId: Another one of its kind and key is staged already.
         """
-        if any(type(held) is type(spec) and held.key == spec.key for held in self.specs):
+        if (type(spec), spec.key) in self._keys:
             raise DuplicateId(f"{self.origin} registers {spec.key!r} twice; a name names one thing.")
+        self._keys.add((type(spec), spec.key))
         self.specs.append(spec)
 
     def registers(self) -> dict[str, Register]:
@@ -143,4 +146,4 @@ def build_spec(
             f"{key} cannot have {', '.join(reserved)} as a registered argument: whoever makes it passes that. "
             "(The seed of an environment's own data is data_seed.)",
         )
-    return spec_type(*names, kwargs=arguments, origin=origin, **settings).own_copy()
+    return spec_type(*names, kwargs=copy_kwargs(arguments, key), origin=origin, **settings)

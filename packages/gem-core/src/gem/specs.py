@@ -8,7 +8,6 @@ and refuses JSON.)
 from __future__ import annotations
 
 import copy
-import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -29,6 +28,7 @@ __all__ = [
     "TargetSpec",
     "ToolSpec",
     "WrapperSpec",
+    "copy_kwargs",
 ]
 
 EntryPoint = str | Callable[..., Any]
@@ -108,6 +108,8 @@ class Spec:
         Raises:
             TypeError: An entry point is a callable, or a keyword argument is no JSON value (tuples are kept as tuples).
         """
+        import json  # a listing gets by without it
+
         values = {f.name: _encode(getattr(self, f.name), f"{self.key}: {f.name}") for f in fields(self)}
         for name, value in values.items():  # these fields come back as tuples from a plain list too
             if name != "kwargs" and isinstance(value, dict) and "$tuple" in value:
@@ -122,6 +124,8 @@ class Spec:
             TypeError: A field is unknown or missing.
             ValueError: The text is no JSON, or a field has a value that it cannot have.
         """
+        import json
+
         values = {name: _decode(value) for name, value in json.loads(text).items()}
         unknown = sorted(set(values) - {f.name for f in fields(cls)})
         if unknown:
@@ -161,18 +165,8 @@ class TargetSpec(Spec, _HasTarget):
         self._set("kwargs", FrozenDict(self.kwargs))
 
     def own_kwargs(self) -> dict[str, Any]:
-        """Return a deep copy of the kwargs.
-
-        Raises:
-            TypeError: A value cannot be copied.
-        """
-        try:
-            return copy.deepcopy(dict(self.kwargs))
-        except Exception as error:
-            raise TypeError(
-                f"The registered kwargs of {self.key} cannot be copied, and whatever is made from them needs its own: "
-                f"{error}. Pass such a value when you make it, or let the entry point build it.",
-            ) from error
+        """Return a deep copy of the kwargs; raises TypeError where a value cannot be copied."""
+        return copy_kwargs(self.kwargs, self.key)
 
     def own_copy(self: SelfTarget) -> SelfTarget:
         """Return an equal spec whose kwargs share nothing with this one's."""
@@ -343,6 +337,21 @@ class ComponentSpec(TargetSpec):
     def key(self) -> str:
         """`kind:name`."""
         return f"{self.kind}:{self.name}"
+
+
+def copy_kwargs(kwargs: Mapping[str, Any], owner: str) -> dict[str, Any]:
+    """Return a deep copy of registered kwargs.
+
+    Raises:
+        TypeError: A value cannot be copied.
+    """
+    try:
+        return copy.deepcopy(dict(kwargs))
+    except Exception as error:
+        raise TypeError(
+            f"The registered kwargs of {owner} cannot be copied, and whatever is made from them needs its own: "
+            f"{error}. Pass such a value when you make it, or let the entry point build it."
+        ) from error
 
 
 def _words(value: Any, what: str) -> tuple[str, ...]:
