@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from gem.hookspecs import hookimpl
     from gem.multi_agent import MultiAgentEnv
     from gem.sandbox import ExecResult, Sandbox, Session
+    from gem.single_agent import single
     from gem.specs import EnvSpec
     from gem.tools.base import Tool, ToolResult
     from gem.tools.tool_env_wrapper import ToolEnvWrapper
     from gem.vector.base import VectorEnv
+    from gem.vector.mixture import Mixture, mix
 
 __version__ = "0.1.0"
 
@@ -45,6 +47,7 @@ _HOMES = {
     "ExecResult": "gem.sandbox",
     "Fault": "gem.errors",
     "GemError": "gem.errors",
+    "Mixture": "gem.vector.mixture",
     "MultiAgentEnv": "gem.multi_agent",
     "ResetNeeded": "gem.errors",
     "Sandbox": "gem.sandbox",
@@ -61,8 +64,10 @@ _HOMES = {
     "make_sandbox": "gem.factory",
     "make_tool": "gem.factory",
     "make_vec": "gem.factory",
+    "mix": "gem.vector.mixture",
     "print_envs": "gem.factory",
     "register": "gem.factory",
+    "single": "gem.single_agent",
     "spec": "gem.factory",
 }
 _MODULES = ("chat", "errors", "parsing", "seeding", "testing")
@@ -75,6 +80,7 @@ __all__ = [
     "ExecResult",
     "Fault",
     "GemError",
+    "Mixture",
     "MultiAgentEnv",
     "ResetNeeded",
     "Sandbox",
@@ -93,10 +99,12 @@ __all__ = [
     "make_sandbox",
     "make_tool",
     "make_vec",
+    "mix",
     "parsing",
     "print_envs",
     "register",
     "seeding",
+    "single",
     "spec",
     "testing",
 ]
