@@ -12,6 +12,7 @@ _MATH_SETS = ("AIME24", "AMC", "MATH500", "Minerva", "OlympiadBench")
 KNOWN: dict[str, tuple[tuple[str, str], ...]] = {
     "environment": (
         ("game:*", "gem-games"),
+        ("duel:*", "gem-games"),
         ("math:*", "gem-math"),
         ("rg:*", "gem-math"),
         ("code:*", "gem-tools"),

@@ -26,6 +26,18 @@ def gem_register_envs(register: Any) -> None:
                 kwargs=parameters,
             )
 
+    def duel(name: str, description: str, stake: float = 1.0, **variants: dict[str, Any]) -> None:
+        for variant, parameters in variants.items():
+            register(
+                f"duel:{name}-v0" if variant == "standard" else f"duel:{name}-v0-{variant}",
+                "gem_games.duel.versus:versus",
+                description=description,
+                # Where cards are dealt, the best play loses some games.
+                tags=("duel", "text", "multi-turn", variant, *(("luck",) if name == "KuhnPoker" else ())),
+                reward_range=(-stake, stake),
+                kwargs={"game": name, "agent": None, **parameters},
+            )
+
     game(
         "GuessTheNumber",
         "guess_the_number:GuessTheNumberEnv",
@@ -134,4 +146,29 @@ def gem_register_envs(register: Any) -> None:
         easy={"num_words": 3, "hardcore": False, "max_turns": 30},
         hard={"num_words": 3, "hardcore": True, "max_turns": 40},
         random={"num_words": None, "hardcore": None, "max_turns": None},
+    )
+    duel(
+        "TicTacToe",
+        "Have three in a row before the other player.",
+        standard={"opponent": "random", "goal": "win"},
+        minimax={"opponent": "minimax", "goal": "draw"},  # nobody wins against it
+    )
+    duel(
+        "NestedTicTacToe",
+        "Win three boards in a row on a board of nine tic-tac-toe boards.",
+        standard={"opponent": "random", "goal": "win"},
+        minimax={"opponent": "minimax", "goal": "win"},
+    )
+    duel(
+        "ConnectFour",
+        "Have four in a row before the other player.",
+        standard={"opponent": "random", "goal": "win"},
+        minimax={"opponent": "minimax", "goal": "win"},
+    )
+    duel(
+        "KuhnPoker",
+        "Bet on the higher of two cards, knowing only one's own.",
+        stake=2.0,
+        standard={"opponent": "equilibrium", "goal": "win"},
+        random={"opponent": "random", "goal": "win"},
     )

@@ -1,0 +1,1 @@
+"""Games of two players; `versus` makes one side of such a game a plain environment."""
