@@ -124,9 +124,9 @@ class MultiAgentEnv(Env):
         for agent in agents or self.agents:
             self._ends[agent] = {"success": bool(success)}
 
-    def cut(self, by: str = "max_turns") -> None:
-        """Truncate the game of all agents whose game is not over yet."""
-        for agent in self.agents:
+    def cut(self, by: str = "max_turns", agents: Sequence[str] | None = None) -> None:
+        """Truncate the game of these agents, or of all that are live, whose game is not over yet."""
+        for agent in self.agents if agents is None else agents:
             self._ends.setdefault(agent, {"success": False, "truncated_by": by})
 
     def give_turn(self, agent: str) -> None:
@@ -197,6 +197,10 @@ class MultiAgentEnv(Env):
     def sample_random_action(self) -> dict[str, Any]:
         """Return a random action of each agent in `to_act`."""
         return {agent: self.sample_action(agent) for agent in self.to_act}
+
+    def oracle_action(self) -> dict[str, Any] | None:
+        """Return a solver's action of each agent in `to_act`, or None where no solver is known."""
+        return None
 
     def _check_actions(self, actions: Any) -> None:
         if not self.agents:

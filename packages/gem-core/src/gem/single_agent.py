@@ -4,30 +4,44 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal, Protocol, cast
 
 from gem.core import StepResult, Wrapper
 from gem.multi_agent import MultiAgentEnv
 from gem.seeding import derive
 
-__all__ = ["Opponent", "Opponents", "SingleAgentEnv", "single"]
+__all__ = ["Opponent", "Opponents", "Player", "SingleAgentEnv", "single"]
 
-Opponent = Callable[[Any], Any]
-"""Takes an observation, returns an action."""
+
+class Player(Protocol):
+    """An opponent that knows the game it plays, such as a search; it holds no state of a game."""
+
+    def choose(self, game: Any, agent: str, rng: random.Random) -> Any:
+        """Return an action.
+
+        Args:
+            game: The game; only what the agent may know of it is read, and nothing is changed.
+            agent: Whose turn it is.
+            rng: The only source of chance, so that the seed fixes what is played.
+        """
+
+
+Opponent = Callable[[Any], Any] | Player
+"""Takes an observation, returns an action; or a `Player`."""
 
 Opponents = Opponent | Mapping[str, Opponent] | Literal["self"] | None
 """What plays the others: one policy for all, one for each by name, self-play, or None for sampled actions."""
 
 
-def single(env: MultiAgentEnv, agent: str, opponents: Opponents = None) -> SingleAgentEnv:
+def single(env: MultiAgentEnv, agent: str | None, opponents: Opponents = None) -> SingleAgentEnv:
     """Return one agent's side of a game as a plain environment.
 
     Args:
         env: The game.
-        agent: Whose side.
+        agent: Whose side; None draws one at each reset.
         opponents: What plays the others: one policy for all, or one for each by name; it takes an observation and
-            returns an action. None samples their actions, as the seed decides. "self" is self-play: every step is an
-            action of whoever's turn it is.
+            returns an action, or is a `Player`. None samples their actions, as the seed decides. "self" is self-play:
+            every step is an action of whoever's turn it is.
 
     Returns:
         The environment; see `SingleAgentEnv`.
@@ -47,22 +61,27 @@ class SingleAgentEnv(Wrapper):
     In self-play, a step is one action of whoever's turn it is: the observation is that of the agent who is to act next,
     whom `info["agent"]` names, `info["rewards"]` has what everybody got, and the reward is what `agent` got. The
     episode is over when the game is over for all.
+
+    Attributes:
+        agent: Whose side; where it is drawn, that of this episode.
+        opponents: What plays the others.
     """
 
     shared = ("opponents",)
 
-    def __init__(self, env: MultiAgentEnv, agent: str, opponents: Opponents = None) -> None:
+    def __init__(self, env: MultiAgentEnv, agent: str | None, opponents: Opponents = None) -> None:
         """Check that everybody is there."""
         super().__init__(env)
         others = [name for name in env.possible_agents if name != agent]
-        if len(others) == len(env.possible_agents):
+        if agent is not None and len(others) == len(env.possible_agents):
             raise ValueError(f"{env!r} has no agent {agent!r}; it has {', '.join(env.possible_agents)}.")
         lacking = ", ".join(name for name in others if isinstance(opponents, Mapping) and name not in opponents)
         if lacking:
             raise ValueError(f"opponents lacks {lacking}; give one policy for all, or one for each other agent.")
         if opponents == "self" and env.turn_order != "sequential":
             raise ValueError(f"{env!r} is a parallel game, where all act at once; self-play needs turns.")
-        self.agent = agent
+        self._draws_agent = agent is None
+        self.agent = env.possible_agents[0] if agent is None else agent
         self.opponents = opponents
         self._seen: dict[str, Any] = {}  # what each agent saw last
         self._opponents_rng = random.Random()
@@ -79,6 +98,8 @@ class SingleAgentEnv(Wrapper):
             RuntimeError: They ended the agent's game before its first turn.
         """
         self._seen, infos = self._game.reset(seed=seed, **options)
+        if self._draws_agent:
+            self.agent = self.rng.choice(self._game.possible_agents)
         self._ended = False
         self._opponents_rng.seed(derive(infos[self.agent]["seed"], "opponents"))
         if self.opponents == "self":
@@ -88,6 +109,7 @@ class SingleAgentEnv(Wrapper):
             result = self._play({})
             if result[2] or result[3]:
                 raise RuntimeError(f"{self!r}: the game was over for {self.agent} before its first turn.")
+            infos[self.agent].update(self._game.inform(self.agent))  # what it said before the others played is old
         return self._seen[self.agent], infos[self.agent]
 
     def step(self, action: Any) -> StepResult:
@@ -104,8 +126,10 @@ class SingleAgentEnv(Wrapper):
         return self._game.sample_action(acting[0] if acting else self.agent)
 
     def oracle_action(self) -> Any | None:
-        """Return None: what is best hangs on the others."""
-        return None
+        """Return what the game's own solver would do, or None where none is known."""
+        acting = self._game.to_act[:1] if self.opponents == "self" else (self.agent,)
+        actions = self._game.oracle_action() or {}
+        return next((actions[name] for name in acting if name in actions), None)
 
     @property
     def _game(self) -> MultiAgentEnv:
@@ -132,7 +156,9 @@ class SingleAgentEnv(Wrapper):
             finally:
                 self._game._action_rng = own
         policy = self.opponents[name] if isinstance(self.opponents, Mapping) else self.opponents
-        return cast(Opponent, policy)(self._seen[name])
+        if hasattr(policy, "choose"):  # a `Player`; isinstance would ask the same, slowly
+            return cast(Player, policy).choose(self._game, name, self._opponents_rng)
+        return cast(Callable[[Any], Any], policy)(self._seen[name])
 
     def _play_both_sides(self, action: Any) -> StepResult:
         game, agent = self._game, self.agent

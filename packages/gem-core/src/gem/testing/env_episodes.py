@@ -106,6 +106,7 @@ def check_episodes(subject: Subject) -> None:
     """Play every seed with random actions and with the solver (E2 to E5, E7, and the solvable half of E12)."""
     env = subject.make()
     bounds = env.spec.reward_range if env.spec is not None and subject.bare else None
+    luck = env.spec is not None and "luck" in env.spec.tags
     solved = 0
     for seed in subject.seeds:
         sampled = subject.play(env, random_policy(subject), seed=seed)
@@ -116,6 +117,8 @@ def check_episodes(subject: Subject) -> None:
         if not episode.ended:  # there is no solver
             continue
         solved += 1
+        if luck:
+            continue
         if not episode.success:
             subject.report.fail("E12", f"every task is solvable within its limits; the solver failed at {episode}.")
         if bounds and bounds[1] == 1.0 and abs(episode.total - 1.0) > _TOLERANCE:
@@ -124,7 +127,11 @@ def check_episodes(subject: Subject) -> None:
         subject.report.passed(clause)
     if bounds is None:
         subject.report.skip("E5", "no registered reward_range of the bare environment to hold returns against")
-    if solved < len(subject.seeds):
+    if luck:
+        subject.report.skip(
+            "E12", "the tag 'luck' says that even the best play loses some episodes"
+        )
+    elif solved < len(subject.seeds):
         subject.report.skip("E12", f"oracle_action() led to the end for {solved} of {len(subject.seeds)} seeds")
 
 
