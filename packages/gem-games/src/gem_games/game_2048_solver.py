@@ -1,7 +1,7 @@
 """Play 2048 well: look a move and a new tile ahead and judge the boards by simple features.
 
 The features are those that strong programs share: empty cells, pairs that can join, and rows and columns whose tiles
-rise to one side, so that large tiles stay out of the way of small ones.
+fall from one corner, so that large tiles lie together and out of the way of small ones.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class _Worth(dict[int, float]):
         tiles = [row >> shift & 15 for shift in (0, 4, 8, 12)]
         filled = [tile for tile in tiles if tile]
         pairs = sum(one == other for one, other in pairwise(filled))
-        rises = [other**4 - one**4 for one, other in pairwise(tiles)]
-        disorder = min(sum(rise for rise in rises if rise > 0), sum(-rise for rise in rises if rise < 0))
+        # Every row and column should fall from its first cell on: then the largest tiles meet in the first corner.
+        disorder = sum(max(0, other**4 - one**4) for one, other in pairwise(tiles))
         worth = _EMPTY * tiles.count(0) + _PAIR * pairs - disorder
         self[row] = worth
         return worth
