@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -404,9 +406,28 @@ def test_what_builds_no_environment_is_refused(backend: str) -> None:
         VectorEnv([], backend=backend)
     with pytest.raises(TypeError, match="at least one callable"):
         VectorEnv([Count()], backend=backend)  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=r"env_fns\[1\]\(\) returned a NoneType"):
+        VectorEnv([count(), lambda: None], backend=backend)  # type: ignore[list-item, return-value]
     with pytest.raises(ImportError, match="no such package"):
         VectorEnv([Closes, fails], backend=backend)
     assert len(closed) == 1
+
+
+def test_the_same_environments_can_be_stepped_apart_at_the_same_time() -> None:
+    async def run() -> None:
+        with VectorEnv([count(9)] * 4, backend="thread") as venv:
+            venv.reset(seed=0)
+            for turn in range(1, 6):
+                batches = await asyncio.gather(*[venv.astep({i: "a"}) for i in range(4)])
+                assert [batch[0] for batch in batches] == [[f"a{turn}"]] * 4
+
+    asyncio.run(run())
+
+
+def test_importing_the_package_is_light() -> None:
+    code = "import sys, gem.vector; print('numpy' in sys.modules, 'gem.vector.base' in sys.modules)"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.split() == ["False", "False"]
 
 
 def test_close_is_idempotent_and_final(backend: str) -> None:

@@ -24,7 +24,7 @@ class ActionCheck:
     """
 
     def __init__(self, action_types: Sequence[type], everyone: Sequence[int]) -> None:
-        """Note whether all environments take the same type, which is then checked in one go."""
+        """Note whether all environments take the same type, which can then be checked in one go."""
         self._types = action_types
         self._everyone = everyone
         self._only = {self._types[0]} if len(set(self._types)) == 1 else None
@@ -39,6 +39,8 @@ class ActionCheck:
             TypeError: `actions` is neither, an index is not an integer, or an action is not of its environment's type.
             ValueError: There are too few or too many, or an index is out of range.
         """
+        if type(actions) is list and len(actions) == len(self._everyone) and set(map(type, actions)) == self._only:
+            return self._everyone, actions  # the usual case, before all others
         if isinstance(actions, Mapping):
             indices: Sequence[int] = check_indices(list(actions), len(self._types))
             actions = list(actions.values())
@@ -51,13 +53,12 @@ class ActionCheck:
                     "pass {index: action}."
                 )
             indices = self._everyone
-        if self._only is None or set(map(type, actions)) != self._only:
-            for index, action in zip(indices, actions, strict=True):
-                if not isinstance(action, self._types[index]):
-                    raise TypeError(
-                        f"Env {index} takes actions of type {self._types[index].__name__}; got "
-                        f"{type(action).__name__}. Nothing was stepped."
-                    )
+        for index, action in zip(indices, actions, strict=True):
+            if not isinstance(action, self._types[index]):
+                raise TypeError(
+                    f"Env {index} takes actions of type {self._types[index].__name__}; got "
+                    f"{type(action).__name__}. Nothing was stepped."
+                )
         return indices, actions
 
 

@@ -21,8 +21,9 @@ from gem.errors import ResetNeeded, VectorEnvError
 from gem.seeding import check_seed, derive
 from gem.vector.arguments import ActionCheck, check_indices, reset_requests
 from gem.vector.executor import Executor, StepOutcome
+from gem.vector.failure import Broken, Refused
 from gem.vector.monitor import EpisodeLog, Monitor
-from gem.vector.slot import Autoreset, Broken, Refused, Steps
+from gem.vector.slot import Autoreset, Steps
 
 if TYPE_CHECKING:
     from gem.specs import EnvSpec
@@ -204,7 +205,9 @@ class VectorEnv:
                 closed.
         """
         indices, actions = self._check(actions)
-        self._begin_step(indices)
+        if self._unready:
+            self._refuse_unready(indices)
+        self._claim(indices)
         try:
             steps = self._executor.step(indices, actions)
         except BaseException:  # Ctrl-C: where these environments stand, nobody knows
@@ -224,7 +227,9 @@ class VectorEnv:
             The same as `step`.
         """
         indices, actions = self._check(actions)
-        self._begin_step(indices)
+        if self._unready:
+            self._refuse_unready(indices)
+        self._claim(indices)
         self._sent.update(indices)
         try:
             self._executor.start(indices, actions)
@@ -321,25 +326,26 @@ class VectorEnv:
         finally:
             self._release(chosen)
 
-    def _begin_step(self, indices: Sequence[int]) -> None:
-        if self._unready:
-            self._refuse_unready(indices)
-        self._claim(indices)
-
     def _claim(self, indices: Sequence[int]) -> None:
         """Mark environments as busy, or refuse if one is."""
         if self._closed:
             raise VectorEnvError(f"{self!r} is closed.")
+        if indices is self._everyone and not self._busy:  # the usual case, without the lock that guards disjoint calls
+            self._busy = self._all
+            return
         with self._lock:
             taken = self._busy.intersection(indices) if self._busy else None
             if taken:
                 which = tuple(sorted(taken))
                 raise VectorEnvError(f"{_name(which)} still busy: receive what was sent (recv) first.", which)
-            self._busy = self._all if indices is self._everyone else self._busy.union(indices)
+            self._busy = self._busy.union(indices)
 
     def _release(self, indices: Collection[int]) -> None:
+        if indices is self._everyone:
+            self._busy = _NOBODY
+            return
         with self._lock:
-            self._busy = _NOBODY if indices is self._everyone else self._busy.difference(indices)
+            self._busy = self._busy.difference(indices)
 
     def _forget(self, indices: Collection[int]) -> None:
         """Let go of sent steps: their results, there or still to come, are nobody's."""
@@ -386,7 +392,7 @@ class VectorEnv:
         if self.autoreset == "disabled" and rows:
             over = np.flatnonzero(terminated | truncated).tolist()
             self._unready.update((indices[position], _ENDED) for position in over)
-        return observations, np.array(rewards, np.float64), terminated, truncated, infos
+        return observations, np.fromiter(rewards, np.float64, len(rewards)), terminated, truncated, infos
 
     def _raise_broken(self, indices: Sequence[int], steps: Steps) -> NoReturn:
         """Raise what broke; the results of all that did not are in the error, so that nothing is lost."""

@@ -8,7 +8,8 @@ from time import monotonic
 from typing import Any, Protocol, TypeVar
 
 from gem.core import Env, StepResult
-from gem.vector.slot import Broken, Refused, ResetRequest, Steps
+from gem.vector.failure import Broken, Refused
+from gem.vector.slot import ResetRequest, Steps
 
 __all__ = ["Executor", "Inbox", "ResetOutcome", "StepOutcome"]
 

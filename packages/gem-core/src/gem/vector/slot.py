@@ -6,32 +6,18 @@ decides where and when to call it. Autoreset (contract V2) and faults (V4, E14) 
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from numbers import Real
 from time import perf_counter
 from typing import Any, Final, Literal, NamedTuple
 
 from gem.core import Env, StepResult
 from gem.errors import Fault
 from gem.seeding import derive
+from gem.vector.failure import FAILURES, Broken, Refused, check_info, check_reward, close_quietly, describe, shorten
 
-__all__ = [
-    "DEFERRED",
-    "HICCUP",
-    "MAX_FAILURES",
-    "Autoreset",
-    "Broken",
-    "Refused",
-    "ResetRequest",
-    "Slot",
-    "Steps",
-    "blend",
-    "close_quietly",
-    "step_slots",
-]
+__all__ = ["DEFERRED", "MAX_FAILURES", "Autoreset", "ResetRequest", "Slot", "Steps", "step_slots"]
 
 Autoreset = Literal["same_step", "next_step", "disabled"]
 ResetRequest = tuple[int | None, Mapping[str, Any]]
@@ -40,52 +26,12 @@ ResetRequest = tuple[int | None, Mapping[str, Any]]
 MAX_FAILURES: Final = 3
 """So many failures in a row, without a completed step between them, and the vector gives the environment up."""
 
-HICCUP: Final = 1.5e-3
-"""Seconds. A longer call counts as this long where cheap ones are expected: it takes two within ten to believe it."""
-
 DEFERRED: Final[Any] = object()
 """What `Slot.step` returns when the next episode is still to be begun by `Slot.resume`."""
 
-# What counts as a failure of the environment. KeyboardInterrupt does not: it is the user's, and goes to the caller.
-_FAILURES = (Exception, SystemExit, asyncio.CancelledError)
 _CALLERS = (TypeError, ValueError, LookupError)  # what an environment raises for reset options that it does not take
-_FLOAT = {float}
 _NO_OPTIONS: Mapping[str, Any] = {}
 _logger = logging.getLogger(__name__)
-
-
-class Broken(NamedTuple):
-    """An environment that was given up: it failed `MAX_FAILURES` times without a completed step."""
-
-    message: str
-    cause: BaseException | None
-    result: StepResult | None  # of a step that did end its episode, when it was the next one that could not be begun
-
-
-class Refused(NamedTuple):
-    """A reset whose options the environment did not take."""
-
-    error: BaseException
-
-
-def blend(average: float, sample: float, *, cap: float = 1e9) -> float:
-    """Return a moving average of durations with one more sample.
-
-    Args:
-        average: So far, in seconds; a negative one knows no sample yet.
-        sample: In seconds.
-        cap: What a single sample can count for, so that one hiccup of the machine does not decide.
-    """
-    sample = min(sample, cap)
-    return sample if average < 0 else average + 0.1 * (sample - average)
-
-
-def close_quietly(env: Env) -> None:
-    """Close an environment of which nothing more is wanted; what it raises is logged."""
-    try:
-        env.close()
-    except _FAILURES:
-        _logger.warning("%s could not be closed.", type(env).__name__, exc_info=True)
 
 
 class Slot:
@@ -103,10 +49,11 @@ class Slot:
     __slots__ = (
         "_begun",
         "_failed_at",
+        "_new",
         "_pending",
-        "_rebuilt",
         "_reset_info",
         "_row",
+        "at_once",
         "autoreset",
         "built",
         "close_env",
@@ -118,11 +65,6 @@ class Slot:
         "make_env",
         "observation",
         "over",
-        "phase",
-        "reset_cost",
-        "since",
-        "step_cost",
-        "surprised_at",
     )
 
     def __init__(
@@ -139,9 +81,9 @@ class Slot:
         self.make_env = make_env
         self.autoreset = autoreset
         self.defer = defer
+        self.at_once = autoreset == "same_step" and not defer
         self.close_env = close_env
-        self.env = make_env()
-        self.built = True
+        self._build()
         self.over = False  # next_step: the episode has ended and the next step begins another
         self.observation: Any = None
         self._reset_info: dict[str, Any] = {}  # of the running episode; it has the seed
@@ -150,16 +92,9 @@ class Slot:
         self._begun = 0  # `completed` when the running episode began
         self._failed_at = 0  # `completed` at the last failure: the same number means the same row of failures
         self._row = 0
-        self._rebuilt = False  # the environment is new and has no stream of seeds to continue
+        self._new = False  # the environment must be built, or was built again and has no stream of seeds to continue
         # The arguments of `_begin`, where it may run elsewhere or again.
         self._pending: tuple[int | None, Mapping[str, Any], StepResult | None, bool] = (None, _NO_OPTIONS, None, False)
-        # For executors that choose and watch: what calls cost lately (negative: not known), what it is at, and since
-        # when.
-        self.step_cost = -1.0
-        self.surprised_at = 0  # `completed` when `step_cost` was last raised by a step in the calling thread
-        self.reset_cost = -1.0
-        self.phase = "step"
-        self.since = 0.0
 
     @property
     def env_id(self) -> str:
@@ -170,6 +105,11 @@ class Slot:
     def seed(self) -> Any:
         """The seed of the running episode, as its reset reported it."""
         return self._reset_info.get("seed")
+
+    @property
+    def fresh(self) -> bool:
+        """Whether no step of the running episode has come back yet."""
+        return self.completed == self._begun
 
     def step(self, action: Any) -> Any:
         """Step this environment alone, as `step_slots` does."""
@@ -203,20 +143,12 @@ class Slot:
             stepping: Whether the result is that of a step.
         """
         while True:
-            if self.defer:
-                self.phase = "reset"
-                self.since = perf_counter()
             try:
-                if not self.built:
-                    self._build()
-                chosen = seed
-                if self._rebuilt:
-                    self._rebuilt = False
-                    chosen = self._seed_after_rebuild() if seed is None else seed
+                chosen = self._prepare(seed) if self._new else seed
                 observation, info = self.env.reset(seed=chosen, **options) if options else self.env.reset(seed=chosen)
                 if type(info) is not dict:
-                    _check_info(info)
-            except _FAILURES as error:
+                    check_info(info)
+            except FAILURES as error:
                 if options and isinstance(error, _CALLERS):
                     return Refused(error)
                 broken = self._count(error, step=0, action=None, result=final)
@@ -224,8 +156,6 @@ class Slot:
                     return broken
             else:
                 break
-        if self.defer:
-            self.reset_cost = blend(self.reset_cost, perf_counter() - self.since, cap=HICCUP)
         self.observation = observation
         self._reset_info = info
         self._begun = self.completed
@@ -237,7 +167,7 @@ class Slot:
     def successor(self) -> Slot:
         """Return a slot that goes on where this one is stuck, without its environment."""
         twin = copy.copy(self)
-        twin.built = False
+        twin.built, twin._new = False, True
         return twin
 
     def recover(self, fault: Fault, phase: str, action: Any) -> Any:
@@ -259,7 +189,7 @@ class Slot:
     def _end(self, result: StepResult) -> Any:
         """Begin the next episode, or say that this one is over, as the mode wants."""
         if self.autoreset == "same_step":
-            return self._continue(result) if self.defer else self._begin(None, _NO_OPTIONS, result, True)
+            return self._continue(result)
         observation, reward, terminated, truncated, info = result
         self.observation = observation
         self.over = self.autoreset == "next_step"
@@ -275,7 +205,7 @@ class Slot:
     def _fail(self, error: BaseException, action: Any) -> Any:
         """Turn a failed step into the end of its episode (contract E14)."""
         step = self.completed - self._begun + 1
-        kind, message = _describe(error)
+        kind, message = describe(error)
         broken = self._count(error, step=step, action=action)
         if broken is not None:
             return broken
@@ -293,7 +223,7 @@ class Slot:
         while not self.built and self.autoreset != "same_step":  # there the reset follows at once and builds
             try:
                 self._build()
-            except _FAILURES as another:
+            except FAILURES as another:
                 broken = self._count(another, step=0, action=None, result=result)
                 if broken is not None:
                     return broken
@@ -306,12 +236,12 @@ class Slot:
         self._row = self._row + 1 if self._failed_at == self.completed else 1
         self._failed_at = self.completed
         self.failures += 1
-        kind, text = _describe(error)
-        call = f"step {step}, action {_short(action)}" if step else "reset"
+        kind, text = describe(error)
+        call = f"step {step}, action {shorten(action)}" if step else "reset"
         message = f"Env {self.index} ({self.env_id}, seed {self.seed}) failed in {call}: {kind}: {text}"
         _logger.warning("%s", message, exc_info=error)
         if self.built:
-            self.built = False
+            self.built, self._new = False, True
             self.close_env(self.env)
         if self._row < MAX_FAILURES:
             return None
@@ -324,11 +254,22 @@ class Slot:
         return Broken(message, error, result)
 
     def _build(self) -> None:
-        self.env = self.make_env()
-        self.built = self._rebuilt = True
+        env = self.make_env()
+        if not isinstance(env, Env):
+            raise TypeError(f"env_fns[{self.index}]() returned a {type(env).__name__}; it builds a gem.Env.")
+        self.env = env
+        self.built = True
 
-    def _seed_after_rebuild(self) -> int | None:
-        """Continue deterministically where the environment that failed had a stream of its own."""
+    def _prepare(self, seed: int | None) -> int | None:
+        """Build the environment if need be; return the seed of its first reset.
+
+        Where the environment that failed had a stream of seeds of its own, the new one goes on deterministically.
+        """
+        if not self.built:
+            self._build()
+        self._new = False
+        if seed is not None:
+            return seed
         seed = self.seed
         return derive(seed, "rebuilt", self.failures) if isinstance(seed, int) and seed >= 0 else None
 
@@ -363,7 +304,13 @@ class Steps(NamedTuple):
         return self.observations[position], self.rewards[position], False, False, self.infos[position]
 
 
-def step_slots(slots: Sequence[Slot], actions: Sequence[Any], pairs: Iterable[tuple[Slot, Any]] | None = None) -> Steps:
+def step_slots(
+    slots: Sequence[Slot],
+    actions: Sequence[Any],
+    *,
+    late: Callable[[Slot, float], bool] | None = None,
+    limit: float = 0.0,
+) -> Steps:
     """Step environments one after the other; end, restart and repair each as need be.
 
     This is the one place where environments are stepped, and where they are cheap it decides the speed of a vector. So
@@ -372,7 +319,9 @@ def step_slots(slots: Sequence[Slot], actions: Sequence[Any], pairs: Iterable[tu
     Args:
         slots: The environments.
         actions: One for each.
-        pairs: The two zipped, by an iterator that measures, and that may stop early; the batch is then shorter.
+        late: Called with an environment and the seconds that its step took, where they exceed `limit`; returns whether
+            to stop there, which makes the batch shorter.
+        limit: Seconds.
 
     Returns:
         What the environments returned; where an episode ended, as the autoreset mode says; a fault's result where an
@@ -382,16 +331,24 @@ def step_slots(slots: Sequence[Slot], actions: Sequence[Any], pairs: Iterable[tu
     rewards: list[float] = []
     infos: list[Any] = []
     rows: dict[int, Any] = {}
-    for slot, action in zip(slots, actions, strict=True) if pairs is None else pairs:
+    before = perf_counter()
+    last = None
+    for slot, action in zip(slots, actions, strict=True):
+        if late is not None:
+            now = perf_counter()
+            if now - before > limit and last is not None and late(last, now - before):
+                break
+            before, last = now, slot
         if slot.over:
             slot.over = False
             outcome = slot._continue(None)  # the action is for an episode that has not begun
         else:
             try:
                 observation, reward, terminated, truncated, info = slot.env.step(action)
-                if terminated or truncated:
-                    _check_end(reward, info)
-            except _FAILURES as error:
+                if (terminated or truncated) and (type(reward) is not float or type(info) is not dict):
+                    check_reward(reward)
+                    check_info(info)
+            except FAILURES as error:
                 outcome = slot._fail(error, action)
             else:
                 slot.completed += 1
@@ -401,54 +358,26 @@ def step_slots(slots: Sequence[Slot], actions: Sequence[Any], pairs: Iterable[tu
                     rewards.append(reward)
                     infos.append(info)
                     continue
-                outcome = slot._end((observation, reward, terminated, truncated, info))
+                final = (observation, reward, terminated, truncated, info)
+                outcome = slot._begin(None, _NO_OPTIONS, final, True) if slot.at_once else slot._end(final)
         rows[len(rewards)] = outcome
         observations.append(None)
         rewards.append(0.0)
         infos.append(None)
-    if set(map(type, rewards)) != _FLOAT:  # in one go: a check in the loop would cost more than all else in it
+    if last is not None and late is not None and perf_counter() - before > limit and len(rewards) == len(slots):
+        late(last, perf_counter() - before)
+    try:
+        sum(rewards)  # raises where one is no number; a check of each in the loop would cost more than all else in it
+    except TypeError:
         for position, reward in enumerate(rewards):
-            if not _is_number(reward):
+            try:
+                check_reward(reward)
+            except TypeError as error:
                 slots[position].completed -= 1
-                rows[position] = slots[position]._fail(_no_number(reward), actions[position])
+                rows[position] = slots[position]._fail(error, actions[position])
                 rewards[position] = 0.0
     return Steps(observations, rewards, infos, rows)
 
 
 def _with_final(info: dict[str, Any], observation: Any, final_info: dict[str, Any]) -> dict[str, Any]:
     return {**info, "final_observation": observation, "final_info": final_info}
-
-
-def _check_end(reward: Any, info: Any) -> None:
-    if type(reward) is not float and not _is_number(reward):
-        raise _no_number(reward)
-    if type(info) is not dict:
-        _check_info(info)
-
-
-def _check_info(info: Any) -> None:
-    if not isinstance(info, dict):
-        raise TypeError(f"The info that came back is of type {type(info).__name__}; it is a dict (contract E4).")
-
-
-def _is_number(reward: object) -> bool:
-    return isinstance(reward, Real)
-
-
-def _no_number(reward: Any) -> TypeError:
-    return TypeError(f"step() returned a reward of type {type(reward).__name__}; it is a float (contract E5).")
-
-
-def _describe(error: BaseException) -> tuple[str, str]:
-    """Return a failure's kind and message."""
-    if isinstance(error, Fault):
-        return error.kind, error.message
-    try:
-        return "env_error", f"{type(error).__name__}: {error}"
-    except _FAILURES:  # an exception that cannot even say what it is
-        return "env_error", type(error).__name__
-
-
-def _short(action: Any) -> str:
-    text = repr(action)
-    return text if len(text) <= 200 else f"{text[:200]}... ({len(text)} characters)"

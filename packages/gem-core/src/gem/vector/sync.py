@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from gem.core import Env
 from gem.vector.executor import Inbox, ResetOutcome, StepOutcome
-from gem.vector.slot import Autoreset, ResetRequest, Slot, Steps, close_quietly, step_slots
+from gem.vector.failure import close_quietly
+from gem.vector.slot import Autoreset, ResetRequest, Slot, Steps, step_slots
 
 __all__ = ["SyncExecutor"]
 

@@ -1,10 +1,10 @@
-"""The executor of threads: what is slower than a hand-over runs in a thread of the pool, the rest where it is called."""
+"""The executor of threads: what is slower than a hand-over runs in a pooled thread, the rest where it is called."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import wait
 from functools import partial
 from time import monotonic, perf_counter
@@ -13,29 +13,15 @@ from typing import Any, TypeVar
 from gem.concurrency import submit
 from gem.core import Env
 from gem.errors import Fault
+from gem.vector.clock import HAND_OVER, SURPRISE, Clock
 from gem.vector.executor import Inbox, ResetOutcome, StepOutcome
-from gem.vector.slot import (
-    DEFERRED,
-    HICCUP,
-    Autoreset,
-    Broken,
-    ResetRequest,
-    Slot,
-    Steps,
-    blend,
-    close_quietly,
-    step_slots,
-)
+from gem.vector.failure import Broken, close_quietly
+from gem.vector.slot import DEFERRED, Autoreset, ResetRequest, Slot, Steps, step_slots
 
 __all__ = ["ThreadedExecutor"]
 
 T = TypeVar("T")
 
-_HAND_OVER = 200e-6
-"""Seconds. What is expected to take longer goes to a thread: a hand-over costs a tenth of it, which is what threads
-may cost an environment that computes (and gains nothing), and far less than what one that waits for something wins."""
-_SURPRISE = 1e-3
-"""Seconds. After two calls of this length where short ones were expected, the rest of the batch goes to threads."""
 _CLOSE_SECONDS = 5.0
 _logger = logging.getLogger(__name__)
 
@@ -80,7 +66,12 @@ class ThreadedExecutor:
         self._limits = {"step": step_timeout, "reset": reset_timeout}
         self._watched = step_timeout is not None or reset_timeout is not None
         self._slots: list[Slot] = []
+        self._slow: set[int] = set()
+        self._at_once = autoreset == "same_step" and not self._watched
+        self._clocks = [Clock(index, self._slow, at_once=self._at_once) for index in range(len(env_fns))]
+        self._everyone = range(len(env_fns))
         self._stream = Inbox()
+        self._spare: list[Inbox] = []  # empty ones, of calls that have returned
         self._lock = threading.Lock()  # guards `_running` and the settling of jobs
         self._running: dict[int, _Job] = {}
         # Held while a thread is at an environment, which it may be when nobody waits for it any more.
@@ -99,9 +90,13 @@ class ThreadedExecutor:
 
     def step(self, indices: Sequence[int], actions: Sequence[Any]) -> Steps:
         """Step these environments and wait for all."""
-        inbox = Inbox()
+        try:
+            inbox = self._spare.pop()
+        except IndexError:
+            inbox = Inbox()
         steps = self._dispatch(indices, actions, inbox, range(len(indices)))
         self._gather(inbox, steps.rows)
+        self._spare.append(inbox)
         return steps
 
     def reset(self, indices: Sequence[int], requests: Sequence[ResetRequest]) -> list[ResetOutcome]:
@@ -111,7 +106,7 @@ class ThreadedExecutor:
         outcomes: dict[int, Any] = {}
         cheap: list[int] = []
         for position, index in enumerate(indices):
-            if self._watched or not 0 <= self._slots[index].reset_cost < _HAND_OVER:
+            if self._watched or not self._clocks[index].reset_is_cheap:
                 outcomes[position] = self._submit_reset(index, requests[position], inbox, position)
             else:
                 cheap.append(position)
@@ -121,10 +116,10 @@ class ThreadedExecutor:
             if surprises >= 2:
                 outcomes[position] = self._submit_reset(index, requests[position], inbox, position)
                 continue
-            before = perf_counter()
+            clock = self._clocks[index]
             with self._locks[index]:
-                outcomes[position] = self._slots[index].reset(requests[position])
-            surprises += perf_counter() - before > _SURPRISE
+                outcomes[position] = clock.time_reset(self._slots[index], self._slots[index].reset, requests[position])
+            surprises += perf_counter() - clock.since > SURPRISE
         self._gather(inbox, outcomes)
         return [outcomes[position] for position in range(len(indices))]
 
@@ -187,8 +182,11 @@ class ThreadedExecutor:
         Returns:
             The batch; `DEFERRED` stands for what was handed over.
         """
-        slots = [self._slots[index] for index in indices]
-        slow = [place for place, slot in enumerate(slots) if self._watched or not 0 <= slot.step_cost < _HAND_OVER]
+        slots = self._slots if indices == self._everyone else [self._slots[index] for index in indices]
+        if self._watched:
+            slow = list(range(len(slots)))
+        else:
+            slow = [place for place, index in enumerate(indices) if index in self._slow] if self._slow else []
         for place in slow:  # first, so that they run while the cheap ones are stepped here
             self._submit_step(slots[place], actions[place], inbox, keys[place])
         if not slow:
@@ -216,22 +214,31 @@ class ThreadedExecutor:
 
     def _step_here(self, slots: Sequence[Slot], actions: Sequence[Any], inbox: Inbox, keys: Sequence[int]) -> Steps:
         """Step cheap environments in the calling thread; resets that are not cheap are handed over."""
-        steps = step_slots(slots, actions, _timed(slots, actions))
         surprises = 0
+
+        def late(slot: Slot, seconds: float) -> bool:
+            nonlocal surprises
+            self._clocks[slot.index].surprise(slot, seconds)
+            surprises += seconds > SURPRISE
+            return surprises >= 2
+
+        steps = step_slots(slots, actions, late=late, limit=HAND_OVER)
         for position, outcome in steps.rows.items():
             if outcome is not DEFERRED:
                 continue
             slot = slots[position]
-            if surprises < 2 and 0 <= slot.reset_cost < _HAND_OVER:
-                before = perf_counter()
-                steps.rows[position] = slot.resume()
-                surprises += perf_counter() - before > _SURPRISE
+            clock = self._clocks[slot.index]
+            if surprises < 2 and clock.reset_is_cheap:
+                steps.rows[position] = clock.time_reset(slot, slot.resume)
+                surprises += perf_counter() - clock.since > SURPRISE
             else:
-                self._submit(_Job(slot, slot.resume, inbox, keys[position]), "reset")
+                self._submit(_Job(slot, partial(clock.time_reset, slot, slot.resume), inbox, keys[position]))
         return steps
 
     def _submit_step(self, slot: Slot, action: Any, inbox: Inbox, key: int) -> None:
-        self._submit(_Job(slot, partial(_step_timed, slot, action), inbox, key, action), "step")
+        clock = self._clocks[slot.index]
+        clock.begin("step")
+        self._submit(_Job(slot, partial(clock.time_step, slot, action), inbox, key, action))
 
     def _disown(self, indices: Iterable[int]) -> None:
         """Let what still runs in these environments be nobody's: sent and forgotten, or left behind by Ctrl-C."""
@@ -242,17 +249,15 @@ class ThreadedExecutor:
                     job.settled = True
 
     def _submit_reset(self, index: int, request: ResetRequest, inbox: Inbox, key: int) -> Any:
-        slot = self._slots[index]
-        self._submit(_Job(slot, partial(slot.reset, request), inbox, key), "reset")
+        slot, clock = self._slots[index], self._clocks[index]
+        clock.begin("reset")
+        self._submit(_Job(slot, partial(clock.time_reset, slot, slot.reset, request), inbox, key))
         return DEFERRED
 
-    def _submit(self, job: _Job, phase: str) -> None:
-        slot = job.slot
-        slot.phase = phase
-        slot.since = perf_counter()
+    def _submit(self, job: _Job) -> None:
         with self._lock:
-            self._running[slot.index] = job
-        submit(self._work, job, self._locks[slot.index])
+            self._running[job.slot.index] = job
+        submit(self._work, job, self._locks[job.slot.index])
 
     def _work(self, job: _Job, lock: threading.Lock) -> None:
         try:
@@ -275,8 +280,8 @@ class ThreadedExecutor:
 
     def _gather(self, inbox: Inbox, outcomes: dict[int, Any]) -> None:
         """Wait for what was handed over, and put it in its place."""
-        waiting = sum(outcome is DEFERRED for outcome in outcomes.values())
-        if waiting:
+        if DEFERRED in outcomes.values():
+            waiting = sum(outcome is DEFERRED for outcome in outcomes.values())
             inbox.wait(waiting, None, self._expire if self._watched else None)
             outcomes.update(inbox.take())
 
@@ -286,12 +291,13 @@ class ThreadedExecutor:
         with self._lock:
             jobs = [job for job in self._running.values() if not job.settled]
         for job in jobs:
-            phase = job.slot.phase
+            clock = self._clocks[job.slot.index]
+            phase = clock.phase
             limit = self._limits[phase]
             if limit is None:  # then it is the other one that can be exceeded, and not sooner than this
                 pauses.append(max(known for known in self._limits.values() if known is not None))
                 continue
-            left = job.slot.since + limit - perf_counter()
+            left = clock.since + limit - perf_counter()
             if left > 0:
                 pauses.append(left)
             elif self._abandon(job, phase, limit):
@@ -308,40 +314,14 @@ class ThreadedExecutor:
         twin = stuck.successor()
         self._slots[stuck.index] = twin
         self._locks[stuck.index] = threading.Lock()
+        # The thread that is stuck may still write to its own.
+        clock = self._clocks[stuck.index] = Clock(stuck.index, self._slow, at_once=False)
+        clock.begin("reset")
         submit(close_quietly, stuck.env)  # nobody waits for it, but it may free the thread
         fault = Fault("env_timeout", f"{phase} did not return within {phase}_timeout={limit:g} s")
         recover = partial(twin.recover, fault, phase, job.action)
-        self._submit(_Job(twin, recover, job.inbox, job.key, job.action), "reset")
+        self._submit(_Job(twin, recover, job.inbox, job.key, job.action))
         return True
-
-
-def _timed(slots: Sequence[Slot], actions: Sequence[Any]) -> Iterator[tuple[Slot, Any]]:
-    """Yield each environment with its action, and stop early after two that were not as cheap as expected."""
-    surprises = 0
-    before = perf_counter()
-    for slot, action in zip(slots, actions, strict=True):
-        yield slot, action
-        now = perf_counter()
-        if now - before > _HAND_OVER:
-            # The cheap steps since the last surprise were not averaged in one by one: that would cost more than it
-            # tells.
-            cheap = slot.completed - slot.surprised_at
-            slot.surprised_at = slot.completed
-            slot.step_cost = blend(slot.step_cost * 0.9**cheap, now - before, cap=HICCUP)
-            if now - before > _SURPRISE:
-                surprises += 1
-                if surprises == 2:
-                    return
-        before = now
-
-
-def _step_timed(slot: Slot, action: Any) -> Any:
-    before = perf_counter()
-    slot.phase = "step"
-    slot.since = before  # the thread may have been late
-    outcome = slot.step(action)
-    slot.step_cost = blend(slot.step_cost, perf_counter() - before)
-    return slot.resume() if outcome is DEFERRED else outcome
 
 
 def _close_shortly(env: Env) -> None:
