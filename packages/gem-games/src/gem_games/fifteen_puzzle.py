@@ -78,13 +78,15 @@ class FifteenPuzzleEnv(Game[str]):
 
     def _walk(self, moves: int) -> None:
         """Make legal moves from the solved board; undoing them solves it."""
-        onward, draw, back = _onward(self.num_rows), self.rng.random, ""
+        onward, draw, tiles, blank, back = _onward(self.num_rows), self.rng.random, self._tiles, self._blank, ""
         for _ in range(moves):
-            ways = onward[self._blank, back]
-            way = ways[int(draw() * len(ways))]
-            self._slide(way)
-            back = OPPOSITE[way]
+            ways = onward[blank, back]
+            source, back = ways[int(draw() * len(ways))]
+            tiles[blank] = tiles[source]
+            blank = source
             self._path.append(back)
+        tiles[blank] = 0
+        self._blank = blank
         if self._tiles == list(solved_board(self.num_rows)):  # it came round in a circle
             self._slide(self._path.pop())
 
@@ -146,7 +148,7 @@ class FifteenPuzzleEnv(Game[str]):
 
     def sample_random_action(self) -> str:
         """Slide any tile that can slide."""
-        ways = _onward(self.num_rows)[self._blank, ""]
+        ways = tuple(self._slides[self._blank])
         return box(ways[int(self.action_rng.random() * len(ways))])
 
     def oracle_action(self) -> str | None:
@@ -167,10 +169,10 @@ class FifteenPuzzleEnv(Game[str]):
 
 
 @lru_cache(maxsize=16)
-def _onward(rows: int) -> dict[tuple[int, str], tuple[str, ...]]:
-    """Return, by the blank's cell and the direction that would go straight back, the other directions."""
+def _onward(rows: int) -> dict[tuple[int, str], tuple[tuple[int, str], ...]]:
+    """Return, by the blank's cell and the direction that goes straight back, where else it can go and the way back."""
     return {
-        (cell, back): tuple(way for way in ways if way != back)
+        (cell, back): tuple((source, OPPOSITE[way]) for way, source in ways.items() if way != back)
         for cell, ways in enumerate(slides(rows))
         for back in ("", *ways)
     }
