@@ -83,6 +83,8 @@ class Slot:
         self.defer = defer
         self.at_once = autoreset == "same_step" and not defer
         self.close_env = close_env
+        self.env: Env
+        self.built = False
         self._build()
         self.over = False  # next_step: the episode has ended and the next step begins another
         self.observation: Any = None
