@@ -95,12 +95,12 @@ class VersusEnv(SingleAgentEnv):
     def oracle_action(self) -> str | None:
         """Return a move that reaches the goal.
 
-        Where nothing is hidden it looks ahead at what this very opponent will answer, the solver's move first; so it
-        makes the solver's moves unless they would fail. Where that finds nothing, or something is hidden, it is what
-        the game's solver would do, which sees no more than the player.
+        Where nothing is hidden and the opponent is a `Player`, it looks ahead at what this very opponent will answer,
+        the solver's move first; so it makes the solver's moves unless they would fail. Where that finds nothing, and in
+        all other cases, it is what the game's solver would do, which sees no more than the player.
         """
         game = cast(Duel, self._game)
-        if self.opponents == "self" or game.hidden or self.agent not in game.to_act:
+        if not hasattr(self.opponents, "choose") or game.solver is None or game.hidden or self.agent not in game.to_act:
             return cast("str | None", super().oracle_action())
         if self._foresees and _key(game) not in self._foreseen:
             self._foresees = self._foresee()
