@@ -27,6 +27,7 @@ class ActionCheck:
         """Note whether all environments take the same type, which can then be checked in one go."""
         self._types = action_types
         self._everyone = everyone
+        self._size = len(everyone)
         self._only = {self._types[0]} if len(set(self._types)) == 1 else None
 
     def __call__(self, actions: Any) -> tuple[Sequence[int], Sequence[Any]]:
@@ -39,7 +40,7 @@ class ActionCheck:
             TypeError: `actions` is neither, an index is not an integer, or an action is not of its environment's type.
             ValueError: There are too few or too many, or an index is out of range.
         """
-        if type(actions) is list and len(actions) == len(self._everyone) and set(map(type, actions)) == self._only:
+        if type(actions) is list and len(actions) == self._size and set(map(type, actions)) == self._only:
             return self._everyone, actions  # the usual case, before all others
         if isinstance(actions, Mapping):
             indices: Sequence[int] = check_indices(list(actions), len(self._types))

@@ -46,6 +46,9 @@ _BACKENDS = {
     "process": "gem.vector.process:make_process_executor",
     "ray": "gem.vector.ray:make_ray_executor",
 }
+# As dtypes: numpy takes longer to find them by their types than to make a small array.
+_BOOL: np.dtype[np.bool_] = np.dtype(np.bool_)
+_FLOAT64: np.dtype[np.float64] = np.dtype(np.float64)
 _NOBODY: frozenset[int] = frozenset()
 _NEW, _ENDED, _LOST, _GIVEN_UP = "has not been reset yet", "has ended its episode", "was interrupted", "was given up"
 
@@ -378,8 +381,8 @@ class VectorEnv:
 
     def _batch(self, indices: Sequence[int], steps: Steps) -> StepBatch:
         observations, rewards, infos, rows = steps
-        terminated = np.zeros(len(rewards), np.bool_)
-        truncated = np.zeros(len(rewards), np.bool_)
+        terminated = np.zeros(len(rewards), _BOOL)
+        truncated = np.zeros(len(rewards), _BOOL)
         for position, outcome in rows.items():
             if type(outcome) is Broken:
                 self._raise_broken(indices, steps)
@@ -392,7 +395,7 @@ class VectorEnv:
         if self.autoreset == "disabled" and rows:
             over = np.flatnonzero(terminated | truncated).tolist()
             self._unready.update((indices[position], _ENDED) for position in over)
-        return observations, np.fromiter(rewards, np.float64, len(rewards)), terminated, truncated, infos
+        return observations, np.fromiter(rewards, _FLOAT64, len(rewards)), terminated, truncated, infos
 
     def _raise_broken(self, indices: Sequence[int], steps: Steps) -> NoReturn:
         """Raise what broke; the results of all that did not are in the error, so that nothing is lost."""
