@@ -50,7 +50,7 @@ def load_model() -> tuple[Any, Callable[[str], str]]:
 
     def generate(prompt: str) -> str:
         inputs = tokenizer(prompt, add_special_tokens=False, return_tensors="pt")
-        output = model.generate(**inputs, max_new_tokens=32, do_sample=True, temperature=0.7, top_p=0.9)
+        output = model.generate(**inputs, max_new_tokens=24, do_sample=True, temperature=0.7, top_p=0.9)
         new_tokens = output[0, inputs["input_ids"].shape[1] :]
         return str(tokenizer.decode(new_tokens, skip_special_tokens=True))
 
