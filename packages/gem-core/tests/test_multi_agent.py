@@ -294,3 +294,99 @@ def test_the_example_in_the_docstring_runs() -> None:
     _, rewards, terminated, *_ = env.step({"south": "\\boxed{stay}"})
     assert max(rewards.values()) == 1.0
     assert all(terminated.values())
+
+
+def test_a_side_that_is_not_named_is_drawn_at_each_reset() -> None:
+    env = single(Race(goal=9), None, lambda seen: "\\boxed{1}")
+    drawn = []
+    for seed in (*range(30), 0, 1):
+        observation, _ = env.reset(seed=seed)
+        assert observation.startswith(f"You are {env.agent}")
+        drawn.append(env.agent)
+    assert set(drawn) == {"ann", "bob", "eve"}
+    assert drawn[:2] == drawn[-2:]
+    check_env(lambda: single(Race(goal=9), None), seeds=3, largest_text=10_000)
+
+
+class Chooser:
+    """A player that knows the game and takes its chances from the generator it is given."""
+
+    def choose(self, game: Race, agent: str, rng: Any) -> str:
+        return f"\\boxed{{{rng.randint(1, 3) if game.places[agent] < 3 else 1}}}"
+
+
+@pytest.mark.parametrize("opponents", [Chooser(), {"ann": Chooser(), "eve": lambda seen: "\\boxed{1}"}])
+def test_an_opponent_may_know_the_game(opponents: Any) -> None:
+    check_env(lambda: single(Race(goal=9), "bob", opponents), seeds=3, largest_text=10_000)
+    env = single(Race(goal=9), "bob", opponents)
+    moved = set()
+    for seed in range(20):
+        env.reset(seed=seed)
+        moved.add(env.unwrapped.places["ann"])
+        first = env.step("\\boxed{1}")
+        env.reset(seed=seed)
+        env.sample_random_action()  # which leaves the opponents' chances alone
+        assert env.step("\\boxed{1}") == first
+    assert moved == {1, 2, 3}
+
+
+def test_what_an_agent_is_told_at_its_first_turn_is_of_then() -> None:
+    class Tells(Race):
+        def inform(self, agent: str) -> dict[str, Any]:
+            return {"moves": self.moves}
+
+    env = single(Tells(), "eve", lambda seen: "\\boxed{1}")
+    assert env.reset(seed=1)[1]["moves"] == 2
+    assert env.step("\\boxed{1}")[4]["moves"] == 5
+
+
+def test_the_games_own_solver_plays_one_side_or_both() -> None:
+    class Solved(Race):
+        def oracle_action(self) -> dict[str, Any]:
+            return {agent: f"\\boxed{{3}} {agent}" for agent in self.to_act}
+
+    env = single(Solved(), "bob", lambda seen: "\\boxed{1}")
+    env.reset(seed=1)
+    assert env.oracle_action() == "\\boxed{3} bob"
+    both = single(Solved(), "bob", "self")
+    both.reset(seed=1)
+    assert both.oracle_action() == "\\boxed{3} ann"
+    assert single(Race(), "bob").oracle_action() is None
+    assert Race().oracle_action() is None
+
+
+def test_one_agents_game_can_be_cut_alone() -> None:
+    class Cuts(Race):
+        def play(self, actions: Mapping[str, Any]) -> dict[str, float]:
+            self.cut(agents=["eve"])
+            return {}
+
+    env = Cuts()
+    env.reset()
+    *_, terminated, truncated, infos = env.step({"ann": "x"})
+    assert truncated == {"ann": False, "bob": False, "eve": True}
+    assert not any(terminated.values())
+    assert infos["eve"]["truncated_by"] == "max_turns"
+    assert env.agents == ["ann", "bob"]
+
+
+def test_luck_is_no_breach_of_what_can_be_solved() -> None:
+    class Tosses(gem.Env):
+        answer_format = "boxed"
+
+        def reset(self, seed: int | None = None, **options: Any) -> tuple[str, dict[str, Any]]:
+            _, info = super().reset(seed=seed, **options)
+            self.heads = self.rng.random() < 0.5
+            return "Write anything in \\boxed{}; a coin decides.", info
+
+        def step(self, action: str) -> Any:
+            return "", float(self.heads), True, False, {"success": self.heads}
+
+        def oracle_action(self) -> str:
+            return "\\boxed{5}"
+
+    gem.register("check:Tosses-v0", Tosses, replace=True, tags=("luck",))
+    assert "luck" in check_env("check:Tosses-v0", seeds=5, largest_text=10_000).skipped["E12"]
+    gem.register("check:Tosses-v0", Tosses, replace=True)
+    with pytest.raises(gem.errors.ContractError, match="E12"):
+        check_env("check:Tosses-v0", seeds=5, largest_text=10_000)
