@@ -61,6 +61,18 @@ def test_the_rules_are_told_with_the_parameters_in_force() -> None:
     assert "from -5 to 12, both included. You have 6 guesses" in observation
 
 
+def test_what_is_seen_depends_on_the_answers_alone() -> None:
+    """GAME-17: until the end nothing tells two numbers apart that got the same answers."""
+    env, other = GuessTheNumberEnv(), GuessTheNumberEnv()
+    env.reset(seed=1)
+    other.reset(seed=1)
+    env._target, other._target = 13, 14
+    assert repr(env) == repr(other)
+    for guess in (0, 10, 16, 12, 12, 15):
+        assert env.step(box(guess)) == other.step(box(guess))
+    assert env.step(box(13))[0] != other.step(box(13))[0]
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 2**32), st.lists(st.integers(0, 21), max_size=30))
 def test_any_guesses_keep_the_number_possible_and_the_return_in_range(seed: int, guesses: list[int]) -> None:

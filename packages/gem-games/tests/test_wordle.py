@@ -101,6 +101,15 @@ def test_inflected_and_rare_words_are_real() -> None:
         assert "is not the word." in env.step(box(text))[0]
 
 
+# GAME-17
+def test_what_is_seen_depends_on_the_marks_alone() -> None:
+    env, other = with_word("crane"), with_word("crate")
+    assert repr(env) == repr(other)
+    for text in ("crxne", "cranes", "slump", "grape", "brace", "brace"):
+        assert env.step(box(text)) == other.step(box(text))
+    assert env.step(box("acorn")) != other.step(box("acorn"))  # only one of the words has an N
+
+
 # GAME-15
 def test_three_words_of_the_wrong_length_are_no_win() -> None:
     env = with_word("crane", max_turns=3)
