@@ -378,6 +378,8 @@ SHAPES = {
     "fences inside a line": "```py\n" + "``` x" * 200_000,
     "fences that open nothing": "\n```a`b" * 50_000,
     "blocks": "```\n" * 40_000,
+    "prose after short fences": "````py\n" + "\n``` x y" * 30_000,
+    "prose and ends after short fences": "````py\n" + "\n``` x y ```" * 20_000,
     "fences inside the code": "```py\n" + "\n      ```" * 50_000,
     "nested lists in a call": "<tool_call>" + "[" * 90_000 + "</tool_call>",
 }

@@ -265,8 +265,8 @@ def _is_escaped(text: str, place: int, start: int) -> bool:
 # --- fenced code ------------------------------------------------------------------------------------------------------
 
 _TAG_AND_BREAK = re.compile(r"[ \t]*(?:([^\s`]+)[ \t]*)?\r?\n")
-_ENDS_LINE = re.compile(r"```[ \t]*\r?$", re.MULTILINE)
-_BEFORE_PROSE = re.compile(r"\n[ \t]*```[ \t]+[^\s`]+[ \t]+\S")  # "``` This prints 3."
+# What can close a block: a fence that ends a line, or one that begins a line before prose ("``` This prints 3.").
+_CLOSES = re.compile(r"\n[ \t]*```[ \t]+[^\s`]+[ \t]+(?!```[ \t]*\r?$)\S|```[ \t]*\r?$", re.MULTILINE)
 
 
 class _Fence(NamedTuple):
@@ -363,18 +363,13 @@ def _closing_fence(text: str, opened: _Fence, end: int) -> _Fence | None:
     """Return the fence that closes the block: long enough, and not indented as part of the code."""
     deepest = len(opened.indent or "") + 3
     start = opened.end
-    while True:
-        found = _ENDS_LINE.search(text, start, end)
-        place = end if found is None else found.start()
-        prose = _BEFORE_PROSE.search(text, start - 1, place)
-        if prose is not None:
-            place = text.find("```", prose.start())
-        elif found is None:
-            return None
-        begin, indent = _run(text, text.rfind("\n", start - 1, place) + 1, place)
+    while (found := _CLOSES.search(text, start - 1, end)) is not None:
+        place = text.find("```", found.start())
+        begin, indent = _run(text, text.rfind("\n", 0, place) + 1, place)
         start = place + 3
         if start - begin >= opened.size and len(indent or "") <= deepest:
             return _Fence(begin, start - begin, indent, "", start)
+    return None
 
 
 # --- tool calls -------------------------------------------------------------------------------------------------------
