@@ -172,6 +172,12 @@ def test_output_that_a_terminal_cannot_show_is_escaped_and_a_closed_pipe_is_quie
     assert "Traceback" not in piped.stderr
 
 
+def test_streams_that_are_closed_are_nobodys_and_no_error() -> None:
+    for command in ("envs t:* >&-", "envs t:* 2>&-", "play game:GuessTheNumber-v0 <&-"):
+        done = subprocess.run(f"{sys.executable} -m gem {command}", shell=True, capture_output=True, text=True)
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+
+
 # --- check -----------------------------------------------------------------------------------------------------------
 
 

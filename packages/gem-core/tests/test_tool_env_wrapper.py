@@ -212,6 +212,27 @@ def test_one_turn_answers_a_hundred_calls_and_says_how_many_were_left(quiz, calc
 # --- failures ---
 
 
+class Mute(Exception):
+    def __repr__(self) -> str:
+        return "Mute()"
+
+    def __str__(self) -> str:
+        raise ValueError("it cannot say what it is")
+
+
+class Panic(BaseException):
+    """What an extension module raises where its own code is broken."""
+
+
+@pytest.mark.parametrize("error", [Mute(), Panic("x"), asyncio.CancelledError(), GeneratorExit()], ids=repr)
+def test_odd_exceptions_of_a_tool_are_its_own_too(quiz, step, error):
+    env = ToolEnvWrapper(quiz, tools=[Raiser(error)])
+    env.reset()
+    observation, _, terminated, truncated, info = step(env, "<raise></raise>")
+    assert type(error).__name__ in observation
+    assert (terminated, truncated, info["tool_results"][0]["is_error"]) == (False, False, True)
+
+
 @pytest.mark.parametrize(
     "error", [KeyError(), OSError("disk"), TimeoutError("slow"), RuntimeError("x"), StopIteration()]
 )

@@ -28,6 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0, 1 where something failed, 2 for a command line that makes no sense, 130 after Ctrl-C.
     """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - as long as the process lives
     out = sys.stdout
     if hasattr(out, "reconfigure"):
         out.reconfigure(errors="backslashreplace")  # a terminal that cannot show a letter must not end the command

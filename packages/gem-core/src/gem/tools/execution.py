@@ -35,10 +35,10 @@ def run_tool(tool: Tool, call: ToolCall) -> ToolResult:
         return _malformed(tool, call)
     try:
         return _finished(tool, tool.execute(call))
-    except Exception as error:
-        return _failed(tool, error)
     except (KeyboardInterrupt, SystemExit) as error:
         return _interrupted(tool, error)
+    except BaseException as error:  # a cancelled task inside the tool, a panic of an extension: not only Exception
+        return _failed(tool, error)
 
 
 async def arun_tool(tool: Tool, call: ToolCall) -> ToolResult:
@@ -70,18 +70,20 @@ def execute_legacy(tool: Tool, action: str) -> tuple[ToolResult, str] | None:
             return None
         text = cut(as_text(observation), tool.max_result_chars)
         return ToolResult(text, bool(has_error)), str(parsed_action or "")
-    except Exception as error:
-        return _failed(tool, error), action
     except (KeyboardInterrupt, SystemExit) as error:
         return _interrupted(tool, error), action
+    except BaseException as error:
+        return _failed(tool, error), action
 
 
 def run_outside_main(function: Callable[..., Any], *args: Any) -> Any:
     """Call a function in a worker thread, where no interrupt is ours; raised into an event loop, one would stop it."""
     try:
         return function(*args)
-    except (KeyboardInterrupt, SystemExit, StopIteration) as error:  # none of them can be put into a future
-        raise RuntimeError(describe_error(error)) from error
+    except BaseException as error:
+        if isinstance(error, Exception) and not isinstance(error, StopIteration):
+            raise
+        raise RuntimeError(describe_error(error)) from error  # a future cannot hold it, or takes it for a cancellation
 
 
 def _finished(tool: Tool, value: Any) -> ToolResult:

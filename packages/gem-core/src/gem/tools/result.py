@@ -108,9 +108,12 @@ _QUERY = re.compile(r"(\w://[^\s?'\"]*)\?[^\s'\"]*")
 
 def describe_error(error: BaseException) -> str:
     """Name an exception for the model: type and message, without host paths and queries of URLs (they hold keys)."""
-    message = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    if isinstance(error, OSError) and error.strerror:
-        message = error.strerror
+    try:
+        message = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+        if isinstance(error, OSError) and error.strerror:
+            message = str(error.strerror)
+    except Exception:  # an exception that cannot even say what it is
+        message = ""
     message = _QUERY.sub(r"\1?...", cut(message, 2000).replace("file://", ""))
     message = _PATH.sub(r"\1", _QUOTED_PATH.sub(r"\1\2\1", message)).strip()
     return f"{type(error).__name__}: {message}" if message else f"{type(error).__name__} (no message)"
