@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import functools
 import inspect
 import pickle
 import random
@@ -136,6 +137,17 @@ def test_spawn_fresh_uses_the_recorded_arguments_and_shares_no_container() -> No
         env.spawn(faces=4)
 
 
+def test_spawn_fresh_keeps_arguments_that_can_only_be_given_by_position() -> None:
+    class Words(Dice):
+        def __init__(self, sides: int, /, *words: str, mark: str = "") -> None:
+            super().__init__(sides)
+            self.words, self.mark = words, mark
+
+    env = Words(20, "a", "b", mark="!")
+    for twin, sides in ((env.spawn(), 20), (env.spawn(sides=4), 4)):
+        assert (twin.sides, twin.words, twin.mark) == (sides, ("a", "b"), "!")
+
+
 def test_spawn_same_state_goes_on_alike_and_independently_through_wrappers() -> None:
     env = Louder(EnvChecks(Dice(1000)))
     env.reset(seed=3)
@@ -175,6 +187,60 @@ def test_state_pickles_and_can_be_restored_twice() -> None:
     other = Louder(EnvChecks(Dice(1000)))
     other.set_state(state)
     assert play(other) == rest
+
+
+class Board:
+    def __init__(self, env: Walk) -> None:
+        self.env = env
+
+
+class Walk(Env):
+    """Has attributes that lead back to itself."""
+
+    def __init__(self) -> None:
+        self.place = 0
+        self.moves = {"up": self.go, "jump": functools.partial(self.go, 10)}
+        self.board = Board(self)
+
+    def go(self, by: int = 1) -> None:
+        self.place += by
+
+    def step(self, action: str) -> StepResult:
+        self.moves[action]()
+        return str(self.board.env.place), 0.0, False, False, {}
+
+
+class Counted(Wrapper):
+    """Has attributes that lead back to itself and to the layer inside."""
+
+    def __init__(self, env: Env) -> None:
+        super().__init__(env)
+        self.count = 0
+        self.hooks = [self.add, env.unwrapped.go]  # type: ignore[attr-defined]
+
+    def add(self) -> None:
+        self.count += 1
+
+    def after_step(self, action: Any, result: StepResult) -> StepResult:
+        for hook in self.hooks:
+            hook()
+        return f"{result[0]} {self.count} {self.unwrapped.place}", *result[1:]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("pickled", [False, True])
+def test_attributes_that_lead_back_to_the_environment_lead_to_the_copy(pickled: bool) -> None:
+    env = Counted(EnvChecks(Walk()))
+    env.reset(seed=1)
+    assert env.step("up")[0] == "1 1 2"
+    state = env.get_state()
+    state = pickle.loads(pickle.dumps(state)) if pickled else state
+    restored = Counted(EnvChecks(Walk()))
+    restored.set_state(state)
+    copies = [env, env.spawn(same_state=True), restored]
+    for twin in copies:
+        assert [twin.step("jump")[0], twin.step("up")[0]] == ["12 2 13", "14 3 15"]
+    env.set_state(state)
+    assert env.step("jump")[0] == "12 2 13"
 
 
 def test_set_state_refuses_the_state_of_another_class() -> None:
@@ -264,11 +330,22 @@ def test_a_wrapper_that_overrides_step_alone_has_an_async_twin_over_it() -> None
     class Inherits(Doubled):
         pass
 
+    class Mixin:
+        def step(self, action: Any) -> StepResult:
+            observation, reward, *rest = super().step(action)  # type: ignore[misc]
+            return observation, reward * 2, *rest
+
+    class Mixed(Mixin, Louder):  # type: ignore[misc]
+        pass
+
+    class InheritsMixed(Mixed):
+        pass
+
     async def reward_of(env: Env) -> float:
         await env.areset(seed=1)
         return (await env.astep("a"))[1]
 
-    for cls in (Doubled, Inherits):
+    for cls in (Doubled, Inherits, Mixed, InheritsMixed):
         assert asyncio.run(reward_of(cls(Dice()))) == 4.0
 
 

@@ -311,6 +311,20 @@ async def test_an_async_grader_is_awaited() -> None:
     assert (await env.astep(""))[4] == {"success": False, "correct": False}
 
 
+async def test_a_grader_overridden_alone_is_the_async_one_too() -> None:
+    class Judged(DatasetEnv):
+        async def agrade(self, action: str, row: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
+            return 1.0, {}
+
+    class Half(Judged):
+        def grade(self, action: str, row: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
+            return 0.5, {}
+
+    env = Half(ROWS)
+    await env.areset()
+    assert (await env.astep(""))[1] == 0.5
+
+
 # --- where rows come from ---------------------------------------------------------------------------------------------
 
 
@@ -359,6 +373,8 @@ def test_files_are_utf8_whatever_the_locale(tmp_path: Path) -> None:
             r"Line 2 of .*a\.jsonl is not JSON .*last line.*cut",
         ),
         ("a.jsonl", '{"problem": \n{"problem": "2"}\n', r"Line 1 of .*a\.jsonl is not JSON"),
+        ("a.jsonl", "[" * 100_000, r"Line 1 of .*a\.jsonl is not JSON"),
+        ("a.json", "[" * 100_000, r"a\.json is not JSON"),
         ("a.jsonl", '["a"]\n', r"Row 0 of .*a\.jsonl is not a mapping .* but a list"),
         ("a.jsonl", "\n", r"a\.jsonl has no rows"),
         ("a.json", '{"problem": 1}\n{"problem": 2}\n', r"a\.json is not JSON .* name it \.jsonl"),

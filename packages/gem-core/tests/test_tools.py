@@ -393,6 +393,28 @@ def test_spawn_same_state_is_independent(calculator):
     assert (calculator.memory, copy.memory) == ([1], [1, 2])
 
 
+class Counter(Tool):
+    """Has an attribute that leads back to itself."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.functions = {"add": self.add}
+
+    def add(self) -> int:
+        self.count += 1
+        return self.count
+
+
+def test_attributes_that_lead_back_to_the_tool_lead_to_the_copy():
+    tool = Counter()
+    tool.functions["add"]()
+    state = pickle.loads(pickle.dumps(tool.get_state()))
+    restored = Counter()
+    restored.set_state(state)
+    for twin in (tool, tool.spawn(same_state=True), restored):
+        assert (twin.functions["add"](), twin.count) == (2, 2)
+
+
 def test_state_can_be_restored_twice_and_pickled(calculator):
     calculator.memory.append(1)
     state = pickle.loads(pickle.dumps(calculator.get_state()))

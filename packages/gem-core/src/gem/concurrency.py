@@ -14,11 +14,11 @@ import contextvars
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-__all__ = ["run_in_thread", "run_sync", "submit"]
+__all__ = ["lone_twins", "run_in_thread", "run_sync", "submit"]
 
 T = TypeVar("T")
 _IDLE_SECONDS = 30.0  # an idle worker ends after this long, so that a burst of calls leaves no threads behind
@@ -139,6 +139,17 @@ async def run_in_thread(function: Callable[..., T], *args: Any, **kwargs: Any) -
             raise RuntimeError(f"{function!r} raised StopIteration") from error
 
     return await asyncio.wrap_future(submit(call))
+
+
+def lone_twins(cls: type, twins: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield the `(sync, async)` names of methods whose sync one a class overrides, itself or by a mixin, alone.
+
+    The inherited async one would pass the override by; the class needs the default one, which calls the sync method.
+    """
+    for name, twin in twins:
+        definer = next(base for base in cls.__mro__ if name in vars(base) or twin in vars(base))
+        if twin not in vars(definer):
+            yield name, twin
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:

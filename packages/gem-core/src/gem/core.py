@@ -13,8 +13,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from gem.concurrency import run_in_thread
-from gem.copying import class_name, copy_attributes, named_arguments
+from gem.concurrency import lone_twins, run_in_thread
+from gem.copying import class_name, constructor_arguments, copy_attributes, leave_out, put_back, replace
 from gem.errors import ResetNeeded, StateError
 from gem.seeding import check_seed, derive, draw_seed
 
@@ -81,9 +81,8 @@ class Env(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Give a class that overrides a sync method alone an async twin over that very method."""
         super().__init_subclass__(**kwargs)
-        for name, twin in _TWINS:
-            if name in vars(cls) and twin not in vars(cls):
-                setattr(cls, twin, vars(Env)[twin])
+        for _, twin in lone_twins(cls, _TWINS):
+            setattr(cls, twin, vars(Env)[twin])
 
     def _begin(self) -> None:
         self.rng = random.Random()
@@ -209,10 +208,10 @@ class Env(ABC):
             clone._arguments = self._arguments
             clone.spec = self.spec
             vars(clone).update({name: getattr(self, name) for name in self.shared if name in vars(self)})
-            vars(clone).update(self._copies(vars(self)))
+            vars(clone).update(self._copies(vars(self), replace([self], [clone])))
             return clone
-        arguments = named_arguments(type(self), self._arguments, shared=self.shared)
-        clone = type(self)(**{**arguments, **changes})
+        args, kwargs = constructor_arguments(type(self), self._arguments, changes, shared=self.shared)
+        clone = type(self)(*args, **kwargs)
         if self.spec is not None:
             clone.spec = dataclasses.replace(self.spec, kwargs={**self.spec.kwargs, **changes})
         return clone
@@ -223,7 +222,7 @@ class Env(ABC):
         Raises:
             StateError: An attribute cannot be copied.
         """
-        return {"class": class_name(self), "attributes": self._copies(vars(self))}
+        return {"class": class_name(self), "attributes": self._copies(vars(self), leave_out([self]))}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go to the point that `get_state` of an environment of this class returned; the state can be used again.
@@ -232,7 +231,7 @@ class Env(ABC):
             StateError: The state comes from another class.
         """
         self._check_state(state)
-        self._replace_attributes(self._copies(state["attributes"]))
+        self._replace_attributes(self._copies(state["attributes"], put_back([self])))
 
     def close(self) -> None:  # noqa: B027 - most environments hold nothing
         """Release what the environment holds; a second call does nothing."""
@@ -267,8 +266,8 @@ class Env(ABC):
             delattr(self, name)
         vars(self).update(attributes)
 
-    def _copies(self, attributes: Mapping[str, Any], memo: dict[Any, Any] | None = None) -> dict[str, Any]:
-        return copy_attributes(self, attributes, without=_NOT_STATE, memo={} if memo is None else memo)
+    def _copies(self, attributes: Mapping[str, Any], memo: dict[Any, Any]) -> dict[str, Any]:
+        return copy_attributes(self, attributes, without=_NOT_STATE, memo=memo)
 
 
 class Wrapper(Env):
@@ -415,9 +414,7 @@ class Wrapper(Env):
             inner = self.env.spawn(same_state=True)  # type: ignore[attr-defined]
             clone = type(self).__new__(type(self))
             vars(clone).update({name: getattr(self, name) for name in self.shared if name in vars(self)})
-            # An attribute that points at an inner layer must point at the copy of that layer.
-            layers = zip(_layers(self.env), _layers(inner), strict=True)  # type: ignore[attr-defined]
-            memo: dict[Any, Any] = {id(layer): twin for layer, twin in layers}
+            memo = replace(_layers(self), [clone, *_layers(inner)])
             vars(clone).update(self._copies(vars(self), memo), env=inner, _arguments=_with_env(self, inner))
             return clone
         arguments = _with_env(self, self.env.spawn(same_state=False, **changes))  # type: ignore[attr-defined]
@@ -425,14 +422,13 @@ class Wrapper(Env):
 
     def get_state(self) -> dict[str, Any]:
         """Return where the episode stands, the inner environment's state included."""
-        memo: dict[Any, Any] = {id(layer): _LayerReference(i) for i, layer in enumerate(_layers(self.env))}
-        return {"class": class_name(self), "attributes": self._copies(vars(self), memo), "env": self.env.get_state()}
+        attributes = self._copies(vars(self), leave_out(_layers(self)))
+        return {"class": class_name(self), "attributes": attributes, "env": self.env.get_state()}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go to the point that `get_state` returned, the inner environment too."""
         self._check_state(state)
-        memo: dict[Any, Any] = {_LayerReference(i): layer for i, layer in enumerate(_layers(self.env))}
-        self._replace_attributes(self._copies(state["attributes"], memo))
+        self._replace_attributes(self._copies(state["attributes"], put_back(_layers(self))))
         self.env.set_state(state["env"])
 
     def close(self) -> None:
@@ -451,16 +447,6 @@ class Wrapper(Env):
 
 
 EnvWrapper = Wrapper
-
-
-@dataclasses.dataclass(frozen=True)
-class _LayerReference:
-    """Stands for an inner layer in a wrapper's state; copied with the layers at hand, it becomes that layer."""
-
-    depth: int
-
-    def __deepcopy__(self, memo: dict[Any, Any]) -> Any:
-        return memo.get(self, self)
 
 
 def _layers(env: Env) -> list[Env]:

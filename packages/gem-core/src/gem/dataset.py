@@ -6,7 +6,7 @@ import operator
 from collections.abc import Mapping
 from typing import Any
 
-from gem.concurrency import run_in_thread
+from gem.concurrency import lone_twins, run_in_thread
 from gem.core import Env, StepResult
 from gem.dataset_sources import Rows, check_source, load_rows
 from gem.errors import DatasetError, Fault, ResetNeeded
@@ -106,6 +106,12 @@ class DatasetEnv(Env):
         self._order_seed: int | None = None  # what fixes the order,
         self._start = 0  # where in it we started,
         self._served = 0  # and how many rows it has given since
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Give a class that overrides `grade` alone an `agrade` over that very method."""
+        super().__init_subclass__(**kwargs)
+        for _, twin in lone_twins(cls, [("grade", "agrade")]):
+            setattr(cls, twin, vars(DatasetEnv)[twin])
 
     @property
     def rows(self) -> Rows:

@@ -185,7 +185,7 @@ def _json_lines(path: Path) -> Iterator[Any]:
                 continue
             try:
                 yield json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 cut = "" if line.endswith("\n") else " It is the last line: was the file cut off while it was written?"
                 raise DatasetError(f"Line {number} of {path} is not JSON ({error}).{cut}") from error
 
@@ -195,7 +195,7 @@ def _read_json(path: Path, split: str) -> list[Any]:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
         raise
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DatasetError(f"{path} is not JSON ({error}); one object a line is JSON Lines: name it .jsonl.") from error
     if isinstance(content, dict):
         content = content.get(split)

@@ -11,8 +11,8 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from gem.concurrency import run_in_thread
-from gem.copying import class_name, copy_attributes, named_arguments
+from gem.concurrency import lone_twins, run_in_thread
+from gem.copying import class_name, constructor_arguments, copy_attributes, leave_out, put_back, replace
 from gem.errors import StateError
 from gem.parsing import Match, ToolCall, render_tool_calls
 from gem.tools.arguments import count_characters, example_arguments, function_of, prepare_arguments
@@ -99,9 +99,8 @@ class Tool:
             del cls.tool_type
         elif cls.name == Tool.name:
             cls.name = cls.__name__
-        for name, twin in _TWINS:
-            if name in own and twin not in own:
-                setattr(cls, twin, vars(Tool)[twin])
+        for _, twin in lone_twins(cls, _TWINS):
+            setattr(cls, twin, vars(Tool)[twin])
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
@@ -233,8 +232,8 @@ class Tool:
             TypeError: `changes` go with `same_state=True`, or name an argument that the constructor lacks.
         """
         if not same_state:
-            arguments = named_arguments(type(self), self._arguments, shared=self.shared)
-            return type(self)(**{**arguments, **changes})
+            args, kwargs = constructor_arguments(type(self), self._arguments, changes, shared=self.shared)
+            return type(self)(*args, **kwargs)
         if changes:
             raise TypeError(
                 f"spawn(same_state=True) copies {self!r} as it stands and cannot change {', '.join(sorted(changes))}; "
@@ -243,7 +242,7 @@ class Tool:
         clone = type(self).__new__(type(self))
         clone._arguments = self._arguments
         vars(clone).update({name: vars(self)[name] for name in self.shared if name in vars(self)})
-        vars(clone).update(copy_attributes(self, vars(self), without=_NOT_STATE, memo={}))
+        vars(clone).update(copy_attributes(self, vars(self), without=_NOT_STATE, memo=replace([self], [clone])))
         return clone
 
     def get_state(self) -> dict[str, Any]:
@@ -252,7 +251,7 @@ class Tool:
         Raises:
             StateError: An attribute cannot be copied.
         """
-        attributes = copy_attributes(self, vars(self), without=_NOT_STATE, memo={})
+        attributes = copy_attributes(self, vars(self), without=_NOT_STATE, memo=leave_out([self]))
         return {"class": class_name(self), "attributes": attributes}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
@@ -263,7 +262,7 @@ class Tool:
         """
         if state.get("class") != class_name(self):
             raise StateError(f"{self!r} cannot take the state of {state.get('class')}: it needs that of its own class.")
-        attributes = copy_attributes(self, state["attributes"], without=_NOT_STATE, memo={})
+        attributes = copy_attributes(self, state["attributes"], without=_NOT_STATE, memo=put_back([self]))
         for name in set(vars(self)) - set(attributes) - _NOT_STATE - set(self.shared):
             delattr(self, name)
         vars(self).update(attributes)
