@@ -34,12 +34,12 @@ def data_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
-def qwen_tokenizer(data_folder: Path, pytestconfig: pytest.Config) -> Any:
+def qwen_tokenizer(data_folder: Path, pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Return the tokenizer of Qwen3 with its chat template; built once in about 12 s, then kept in pytest's cache."""
     transformers = pytest.importorskip("transformers")
-    cache = pytestconfig.cache
-    assert cache is not None
-    file = cache.mkdir("qwen_tokenizer") / "tokenizer.json"
+    cache = getattr(pytestconfig, "cache", None)  # absent under `-p no:cacheprovider`
+    folder = tmp_path_factory.mktemp("qwen_tokenizer") if cache is None else cache.mkdir("qwen_tokenizer")
+    file = folder / "tokenizer.json"
     if not file.exists():
         tokenizers = pytest.importorskip("tokenizers")
         converter = pytest.importorskip("transformers.convert_slow_tokenizer").TikTokenConverter(

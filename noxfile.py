@@ -85,18 +85,26 @@ def demo_llm(session: nox.Session) -> None:
 @nox.session(python=_default_python())
 def tests(session: nox.Session) -> None:
     """Run the tests on Python 3.11, or on the Python that runs nox where there is none."""
-    _run_tests(session)
+    _run_tests(session, "-m", "not slow")
+
+
+@nox.session(python=_default_python())
+def tests_slow(session: nox.Session) -> None:
+    """Run the tests that take more than a few seconds each."""
+    _run_tests(session, "-m", "slow")
 
 
 @nox.session(python=PYTHONS, default=False)
 def tests_each(session: nox.Session) -> None:
     """Run the tests on every supported Python that is here."""
-    _run_tests(session)
+    _run_tests(session, "-m", "not slow")
 
 
-def _run_tests(session: nox.Session) -> None:
+def _run_tests(session: nox.Session, *selection: str) -> None:
     _install_packages(session, *_group("test"))
-    session.run("pytest", "--cov", "--cov-report=term", *session.posargs)
+    # One process per core; whoever names tests after `--` gets them in one process, where a debugger works.
+    arguments = session.posargs or ("-n", "auto", "--cov", "--cov-report=term:skip-covered", *selection)
+    session.run("pytest", *arguments)
 
 
 @nox.session(python=_default_python())
