@@ -580,6 +580,12 @@ def test_what_is_no_env_is_refused(target: Any) -> None:
         check_env(target)
 
 
+@pytest.mark.parametrize("seeds", [0, -1, []])
+def test_a_check_of_no_seed_is_refused(seeds: Any) -> None:
+    with pytest.raises(ValueError, match=r"needs a seed at least; got seeds="):
+        check_env(Guess, seeds=seeds)
+
+
 def test_arguments_go_with_an_id_only() -> None:
     check_env(register(Guess), seeds=1, largest_text=1_000, max_turns=11)
     with pytest.raises(TypeError, match=r"passes max_turns on to gem\.make, and only with an id"):

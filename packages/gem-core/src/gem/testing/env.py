@@ -43,9 +43,12 @@ def check_env(
     Raises:
         ContractError: A clause is broken; the text names it and shows the input.
         GemError: There is nothing to check: the id is unknown, a package or a data set is missing, the infrastructure
-        failed. TypeError: `target` is none of the three.
+        failed. TypeError: `target` is none of the three. ValueError: There is no seed.
     """
     make, name = _maker(target, kwargs)
+    chosen = tuple(range(seeds) if isinstance(seeds, int) else seeds)
+    if not chosen:
+        raise ValueError(f"check_env needs a seed at least; got seeds={seeds!r}.")
     report = Report(name)
     first = make()
     if not isinstance(first, Env):
@@ -53,7 +56,7 @@ def check_env(
     subject = Subject(
         report,
         lambda: wrapped_in_checks(make()),
-        tuple(range(seeds) if isinstance(seeds, int) else seeds),
+        chosen,
         max_steps,
         bare=not isinstance(first.env if isinstance(first, EnvChecks) else first, Wrapper),
         text=first.action_type is str,
