@@ -91,6 +91,24 @@ def test_the_templates_own_tests_pass(python: Path, tmp_path: Path) -> None:
     assert "5 passed" in done.stdout
 
 
+def test_every_game_plays_from_the_wheels_in_a_bare_locale(python: Path, tmp_path: Path) -> None:
+    """PLUG-09: word lists and clues are in the wheel, are read as UTF-8, and no extra is needed."""
+    code = """
+        import gem
+        ids = gem.list_envs("game:*")
+        for id in ids:
+            env = gem.make(id, seed=1)
+            assert env.reset()[0]
+            assert "can be read" not in env.step(env.sample_random_action())[0]
+        print(len(ids))
+    """
+    bare = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = run(
+        python, "-X", "warn_default_encoding", "-W", "error", "-c", textwrap.dedent(code), cwd=tmp_path, env=bare
+    )
+    assert int(done.stdout) > 40
+
+
 def test_everything_else_works_beside_broken_neighbours(crowded: Path, tmp_path: Path) -> None:
     code = """
         import warnings

@@ -110,6 +110,28 @@ def test_results_of_tool_calls_have_the_role_tool_and_those_of_tags_are_user_tur
     assert "<|im_start|>user\nHI" in delta
 
 
+@pytest.mark.parametrize("history", ["exact", "template"])
+def test_a_result_stands_in_the_history_once(history: str, calculator: Any) -> None:
+    """TRN-09: neither the tool's result nor the observation is put in by two hands."""
+    env = ConcatChat(ToolEnvWrapper(Game(), tools=[calculator]), ChatML(), history=history)
+    env.reset(seed=1)
+    env.step(THINK_AND_CALL.replace("4", "87654"))
+    prompt = env.step("move")[0]
+    assert prompt.count("87657") == 1
+    assert prompt.count("Turn 1.") == 1
+
+
+@pytest.mark.parametrize("history", ["exact", "template"])
+def test_a_second_episode_begins_with_a_clean_chat(history: str) -> None:
+    """WRAP-07: what came before does not pile up, and the system prompt comes once."""
+    env = ConcatChat(Game(), ChatML(), history=history, system_prompt="Play well.")
+    first, _ = env.reset(seed=1)
+    turn = env.step("move")
+    assert env.reset(seed=1)[0] == first
+    assert env.step("move") == turn
+    assert turn[0].count("Rules.") == turn[0].count("Play well.") == 1
+
+
 def test_template_history_renders_the_whole_chat_as_the_template_would() -> None:
     env = ConcatChat(Game(), ChatML(), history="template", system_prompt="Be brief.")
     first, _ = env.reset(seed=1)

@@ -310,6 +310,19 @@ def test_another_error_in_an_env_module_comes_through(module: Any) -> None:
         gem.make("t:Zero")
 
 
+def test_a_class_imported_under_two_names_is_two_envs_that_both_pay(module: Any) -> None:
+    """PLUG-11: nothing compares classes that a second import makes different."""
+    source = "import gem\n\n\nclass A(gem.Env):\n    def step(self, action):\n        return '', 1.0, True, False, {}\n"
+    first, second = module("t_pkg_mod", source), module("t_mod", source)
+    gem.register("t:First", f"{first}:A")
+    gem.register("t:Second", f"{second}:A")
+    envs = [gem.make("t:First"), gem.make("t:Second")]
+    assert type(envs[0].unwrapped) is not type(envs[1].unwrapped)
+    for env in envs:
+        env.reset(seed=1)
+        assert env.step("x")[1:3] == (1.0, True)
+
+
 # --- registering and listing ----------------------------------------------------------------------------------------
 
 

@@ -215,6 +215,21 @@ def test_same_step_returns_the_next_start_and_keeps_the_final_result(backend: st
         assert venv.step(["a", "b"])[0][0] == "a1"
 
 
+def test_each_vector_env_keeps_its_own_mode(backend: str) -> None:
+    """WRAP-07: two over one class and one list of functions leave both as they were."""
+    functions, before = [count(1)] * 2, dict(vars(Count))
+    same = VectorEnv(functions, backend=backend, autoreset="same_step")
+    following = VectorEnv(functions, backend=backend, autoreset="next_step")
+    with same, following:
+        same.reset(seed=0)
+        following.reset(seed=0)
+        assert same.step(["a"] * 2)[0][0].startswith("start ")
+        assert following.step(["a"] * 2)[0] == ["a1"] * 2
+        assert (same.autoreset, following.autoreset) == ("same_step", "next_step")
+    assert len(functions) == 2
+    assert dict(vars(Count)) == before
+
+
 def test_next_step_resets_in_the_following_step_and_ignores_its_action(backend: str) -> None:
     with VectorEnv([count(2), count(9)], backend=backend, autoreset="next_step") as venv:
         venv.reset(seed=0)
