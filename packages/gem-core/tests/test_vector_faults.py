@@ -349,3 +349,21 @@ def test_recv_returns_nothing_when_its_time_is_over() -> None:
         venv.send(["sleep0.5"])
         assert venv.recv(timeout=0.05)[0] == []
         assert venv.recv()[0] == [0]
+
+
+@pytest.mark.parametrize("backend", ["sync", "thread"])
+def test_an_environment_that_breaks_where_another_refuses_an_option_is_given_up_all_the_same(backend: str) -> None:
+    class Takes(Scripted):
+        def reset(self, seed: int | None = None, row: int | None = None, **options: Any) -> tuple[str, dict[str, Any]]:
+            return super().reset(seed=seed, **options)
+
+    book: dict[str, Any] = {}
+    with VectorEnv([lambda: Scripted(), lambda: Takes(book)], backend=backend) as vector:
+        vector.reset(seed=1)
+        book["no_reset"] = (2, 3, 4)
+        with pytest.raises(TypeError, match="takes no option row"):
+            vector.reset(row=1)
+        with pytest.raises(VectorEnvError, match="env 1 was given up"):
+            vector.step({1: "a"})
+        vector.reset(indices=[1])
+        assert vector.step({1: "a"})[0] == ["after 1"]

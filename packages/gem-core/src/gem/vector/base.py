@@ -184,6 +184,7 @@ class VectorEnv:
             observations.append(outcome[0])
             infos.append(outcome[1])
         if refused is not None:
+            self._unready.update(dict.fromkeys(broken, _GIVEN_UP))
             raise refused.error
         if broken:
             self._give_up(broken, (done, observations, infos))
