@@ -262,6 +262,16 @@ def test_any_plain_result_becomes_text(value):
     assert not result.is_error
 
 
+@pytest.mark.parametrize(
+    "value", ["a\ud800b", {"x": "a\ud800b"}, ["a\ud800b", {"type": "text", "text": "c"}], ValueError("a\ud800b")]
+)
+def test_a_lone_surrogate_is_replaced_for_no_tokenizer_takes_one(value):
+    text = run_tool(Script(value), call()).text
+    assert "a\ufffdb" in text
+    assert text.encode()
+    assert as_text("\ud83d\ude42 é") == "🙂 é"
+
+
 def test_status_is_the_flag_never_the_text():
     assert run_tool(Script("Error: Traceback, failed"), call()).is_error is False
     assert run_tool(Script(ToolResult("all fine", is_error=True)), call()).is_error is True

@@ -61,10 +61,14 @@ def as_text(value: Any) -> str:
             its own; an MCP result (`{"content": [...]}`); other plain values, written as JSON.
 
     Returns:
-        The text, never empty.
+        The text, never empty. A lone surrogate is replaced: neither a tokenizer nor UTF-8 takes one.
     """
+    return _encodable(_text(value))
+
+
+def _text(value: Any) -> str:
     if isinstance(value, ToolResult):
-        return as_text(value.text)
+        return _text(value.text)
     if value is None:
         return NO_OUTPUT
     if isinstance(value, str):
@@ -75,10 +79,18 @@ def as_text(value: Any) -> str:
         return _part_text(value) if _is_part(value) else _json(value)
     if isinstance(value, (list, tuple)):
         if any(_is_part(item) for item in value):
-            return "\n".join(as_text(item) for item in value if item is not None) or NO_OUTPUT
+            return "\n".join(_text(item) for item in value if item is not None) or NO_OUTPUT
         return _json(value) if value else NO_OUTPUT
     text = getattr(value, "text", None)  # a content part of an MCP client
     return text if isinstance(text, str) and text else str(value)
+
+
+def _encodable(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # through UTF-16, so that two halves of a pair become the character they mean
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def cut(text: str, limit: int) -> str:
@@ -114,7 +126,7 @@ def describe_error(error: BaseException) -> str:
             message = str(error.strerror)
     except Exception:  # an exception that cannot even say what it is
         message = ""
-    message = _QUERY.sub(r"\1?...", cut(message, 2000).replace("file://", ""))
+    message = _QUERY.sub(r"\1?...", cut(_encodable(message), 2000).replace("file://", ""))
     message = _PATH.sub(r"\1", _QUOTED_PATH.sub(r"\1\2\1", message)).strip()
     return f"{type(error).__name__}: {message}" if message else f"{type(error).__name__} (no message)"
 
@@ -131,7 +143,7 @@ def _part_text(part: Mapping[Any, Any]) -> str:
     if isinstance(part.get("text"), str):
         return part["text"] or NO_OUTPUT
     if isinstance(part.get("content"), list):
-        return as_text(part["content"])
+        return _text(part["content"])
     if {"data", "source", "image_url", "resource"} & part.keys():
         return f"[{part['type']}]"
     return _json(part)
