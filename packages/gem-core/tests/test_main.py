@@ -123,6 +123,9 @@ def test_verbose_may_stand_before_and_after_the_command(arguments: list[str], ca
     [
         ([], "usage: python -m gem"),
         (["-v"], "usage: python -m gem"),
+        (["--json"], "usage: python -m gem"),
+        (["--foo"], "there is no option --foo."),
+        (["--verbos"], "there is no option --verbos. Did you mean --verbose or --version?"),
         (["env"], "there is no command 'env'. Did you mean envs?"),
         (["envs", "--jsno"], "there is no option --jsno. Did you mean --json?"),
         (["envs", "--js"], "there is no option --js. Did you mean --json?"),
@@ -130,6 +133,7 @@ def test_verbose_may_stand_before_and_after_the_command(arguments: list[str], ca
         (["envs", "a", "b"], "there is one argument too many: 'b'."),
         (["check"], "the following arguments are required: ID"),
         (["check", "t:A", "--seeds", "few"], "invalid int value: 'few'"),
+        (["--foo", "envs"], "there is no option --foo."),
     ],
 )
 def test_a_command_line_that_makes_no_sense_is_code_2_and_a_hint(

@@ -98,6 +98,8 @@ def _parse(argv: list[str]) -> argparse.Namespace:
         parser.error(f"there is no command {given!r}.{did_you_mean(given, names)}")
     arguments, unknown = parser.parse_known_args(argv)
     if arguments.command is None:
+        if unknown and not any(unknown[0] in _flags(command) for command in names.values()):
+            _refuse(parser, unknown[0])
         parser.print_help(sys.stderr)
         sys.exit(2)
     if unknown:
@@ -109,10 +111,14 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 def _refuse(parser: argparse.ArgumentParser, word: str) -> NoReturn:
     if not word.startswith("-"):
         parser.error(f"there is one argument too many: {word!r}.")
-    flags = [flag for action in parser._actions for flag in action.option_strings]
+    flags = _flags(parser)
     if word.partition("=")[0] in flags:
         parser.error(f"{word} belongs behind the command: {parser.prog} {word}.")
     parser.error(f"there is no option {word}.{did_you_mean(word, flags)}")
+
+
+def _flags(parser: argparse.ArgumentParser) -> list[str]:
+    return [flag for action in parser._actions for flag in action.option_strings]
 
 
 def _envs(arguments: argparse.Namespace, out: TextIO) -> int:
