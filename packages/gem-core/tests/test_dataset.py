@@ -20,6 +20,7 @@ import gem.dataset_sources
 from gem.dataset import DatasetEnv, _shuffled
 from gem.errors import DatasetError, Fault, MissingDependency, ResetNeeded
 from gem.parsing import extract
+from gem.wrappers.observation import ConcatWithAction
 
 ROWS = [{"problem": f"What is {i} + {i}?", "answer": str(2 * i)} for i in range(10)]
 
@@ -52,6 +53,16 @@ def test_a_wrong_or_missing_answer_is_zero_and_ends_the_episode(action: str) -> 
     env = DatasetEnv(ROWS)
     env.reset(idx=4)
     assert env.step(action)[1:] == (0.0, True, False, {"success": False, "correct": False})
+
+
+@pytest.mark.parametrize("instruction", ["Answer in tags, like <answer>Oslo</answer>.", "Answer in tags."])
+def test_an_example_in_the_instruction_is_never_the_answer(instruction: str) -> None:
+    """SRCH-01: the reply alone is read, whatever wraps the prompt."""
+    rows = [{"problem": "Which capital?", "answer": city} for city in ("Oslo", "Lima")]
+    env = ConcatWithAction(DatasetEnv(rows, answer_format="answer", instruction=instruction))
+    for idx, action, reward in ((1, "<answer>Lima</answer>", 1.0), (0, "I do not know.", 0.0), (0, "Oslo", 0.0)):
+        env.reset(idx=idx)
+        assert env.step(action)[1] == reward
 
 
 @pytest.mark.parametrize("answer_format", ["boxed", "answer", "fenced", None])
@@ -399,6 +410,18 @@ def test_a_file_that_is_not_utf8_says_so(tmp_path: Path) -> None:
         DatasetEnv(write(tmp_path / "a.jsonl", '{"problem": "é"}', "latin-1")).reset()
     with pytest.raises(DatasetError, match="is not UTF-8 text"):
         DatasetEnv(write(tmp_path / "a.json", '[{"problem": "é"}]', "latin-1")).reset()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no file name there holds a colon")
+def test_a_colon_in_a_file_name_makes_it_no_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PLUG-11: a file that exists is that file."""
+    write(tmp_path / "math:rows.jsonl", '{"problem": "1 + 1?", "answer": "2"}\n')
+    monkeypatch.chdir(tmp_path)
+    env = DatasetEnv("math:rows.jsonl")
+    env.reset()
+    assert env.step("\\boxed{2}")[1] == 1.0
+    with pytest.raises(DatasetError, match="neither a file that exists nor a hub name"):
+        DatasetEnv("nosuch:thing")
 
 
 def test_a_missing_file_is_an_error_at_the_first_reset(tmp_path: Path) -> None:
