@@ -332,6 +332,7 @@ def step_slots(
     observations: list[Any] = []
     rewards: list[float] = []
     infos: list[Any] = []
+    add_observation, add_reward, add_info = observations.append, rewards.append, infos.append
     rows: dict[int, Any] = {}
     before = perf_counter()
     last = None
@@ -346,21 +347,21 @@ def step_slots(
             outcome = slot._continue(None)  # the action is for an episode that has not begun
         else:
             try:
-                observation, reward, terminated, truncated, info = slot.env.step(action)
-                if (terminated or truncated) and (type(reward) is not float or type(info) is not dict):
+                observation, reward, terminated, truncated, info = final = slot.env.step(action)
+                if not (terminated or truncated):
+                    slot.completed += 1
+                    slot.observation = observation
+                    add_observation(observation)
+                    add_reward(reward)
+                    add_info(info)
+                    continue
+                if type(reward) is not float or type(info) is not dict:
                     check_reward(reward)
                     check_info(info)
             except FAILURES as error:
                 outcome = slot._fail(error, action)
             else:
                 slot.completed += 1
-                if not (terminated or truncated):
-                    slot.observation = observation
-                    observations.append(observation)
-                    rewards.append(reward)
-                    infos.append(info)
-                    continue
-                final = (observation, reward, terminated, truncated, info)
                 outcome = slot._begin(None, _NO_OPTIONS, final, True) if slot.at_once else slot._end(final)
         rows[len(rewards)] = outcome
         observations.append(None)
