@@ -7,6 +7,7 @@ import inspect
 import json
 import pickle
 import threading
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from gem.tools.tool_env_wrapper import ToolEnvWrapper
 from gem.wrappers.checks import EnvChecks
 from gem.wrappers.episode import EpisodeTracking
 from gem.wrappers.limits import StepLimit
+from gem.wrappers.observation import Concat
 
 
 def native(name: Any, arguments: Any = None) -> str:
@@ -670,6 +672,17 @@ def test_reset_options_pass_any_order_of_wrappers(quiz, shout):
     assert env.step("<shout>x</shout>")[4]["step_counter"] == 1
     with pytest.raises(TypeError, match="no option colour"):
         env.reset(colour=1)
+
+
+def test_reset_options_reach_the_env_through_every_order_of_wrappers(quiz, shout):
+    """WRAP-06: whichever is outermost passes them on."""
+    layers = [lambda env: ToolEnvWrapper(env, [shout]), lambda env: StepLimit(env, 3), EpisodeTracking, Concat]
+    for order in permutations(layers):
+        env = quiz
+        for layer in order:
+            env = layer(env)
+        assert env.reset(seed=1, idx=3)[1]["idx"] == 3
+        assert asyncio.run(env.areset(idx=4))[1]["idx"] == 4
 
 
 def test_the_async_twins_use_the_async_env_and_tools(quiz):
