@@ -314,8 +314,10 @@ def fenced_blocks(text: str, languages: Collection[str] | None = None) -> list[M
 
 def _blocks(text: str, start: int, end: int) -> Iterator[tuple[_Fence, int, int]]:
     """Yield each block's opening fence (whose end is where its code begins), and where its code and itself end."""
+    # Asked once: where no fence is followed by what may follow a closing one, the patterns need not look at each.
+    may_close = text.endswith("```", start, end) or any(text.find(f"```{c}", start, end) >= 0 for c in "\n \t\r")
     while (opened := _opening_fence(text, start, end)) is not None:
-        closed = _closing_fence(text, opened, end)
+        closed = _closing_fence(text, opened, end) if may_close else None
         again = end if closed is None else closed.start
         while (again := text.rfind("\n```", opened.end - 1, again)) >= 0:
             later = _fence(text, again + 1, again + 1, end)
