@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from gem.errors import (
     InvalidId,
     MissingDependency,
     PluginError,
+    PluginWarning,
     ResetNeeded,
     UnknownId,
 )
@@ -416,6 +418,23 @@ def test_names_may_come_from_a_function_or_a_packages_own_data(
     catalog.commit(stage.specs)
     assert gem.list_envs("fn:*") == ["fn:x", "fn:y"]
     assert gem.list_envs("data:*") == ["data:z"]
+
+
+def test_a_family_that_cannot_be_listed_is_warned_of_once_and_hides_nothing(module: Any) -> None:
+    module("t_broken", "def names():\n    raise OSError('no network')\ndef resolve(name):\n    return None\n")
+    stage = Stage("gem-t")
+    stage.registers()["gem_register_envs"].family("bad", "t_broken:resolve", "t_broken:names")  # type: ignore[attr-defined]
+    catalog.commit(stage.specs)
+    gem.register("t:A", Sized)
+    with pytest.warns(PluginWarning, match=r"family 'bad' of gem-t cannot be listed \(OSError: no network\)"):
+        assert "t:A" in gem.list_envs()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "t:A" in gem.list_envs()
+        with pytest.raises(UnknownId, match="Did you mean t:A"):
+            gem.make("t:AA")
+        with pytest.raises(UnknownId):
+            gem.make("bad:x")
 
 
 # --- vectors --------------------------------------------------------------------------------------------------------

@@ -106,6 +106,12 @@ BROKEN = {
         "it has a hook 'gem_register_env', and there is no such hook. Did you mean gem_register_envs",
     ),
     "unmarked": ("def gem_register_envs(register): pass", "its gem_register_envs is not marked, so it would never"),
+    "mute": (
+        "class Mute(Exception):\n    def __str__(self):\n        raise ValueError('nothing to say')\nraise Mute",
+        "Mute",
+    ),
+    "waits": (REGISTER.replace("def", "async def") + "register('t:A', 'm:C')", "is async or yields"),
+    "yields": (REGISTER + "yield register('t:A', 'm:C')", "its gem_register_envs is async or yields"),
     "argument": (REGISTER.replace("register)", "registrar)") + "pass", "{'registrar'} are declared in the hookimpl"),
     "badid": (REGISTER + "register('no-family', 'm:C')", "'no-family' is no id: ids are family:name"),
     "badtarget": (REGISTER + "register('t:A', 'no_colon')", "is 'module:attribute'"),

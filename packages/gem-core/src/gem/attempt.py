@@ -19,6 +19,7 @@ from gem.registrar import Stage
 
 __all__ = ["Attempt", "collect", "current_stage"]
 
+_NEVER_RUN = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE and CO_ASYNC_GENERATOR of `inspect`
 _active = threading.local()
 
 
@@ -78,7 +79,10 @@ class Attempt:
     def _fail(self, error: BaseException) -> None:
         import traceback
 
-        text = " ".join(str(error).split())
+        try:
+            text = " ".join(str(error).split())
+        except Exception:  # an exception that cannot even say what it is
+            text = ""
         if isinstance(error, GemError):
             self.cause = text
         elif isinstance(error, SystemExit):
@@ -161,6 +165,9 @@ def _check_hooks(plugin: Any, hooks: Sequence[str]) -> None:
             raise PluginError(f"it has a hook {hook!r}, and there is no such hook.{hint}")
         if not marked:
             raise PluginError(f"its {name} is not marked, so it would never be called: put @gem.hookimpl above it")
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_flags & _NEVER_RUN:
+            raise PluginError(f"its {name} is async or yields, so its body would never run: make it a plain function")
 
 
 def _home(function: Any) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
-from gem.errors import InvalidId, PluginError, UnknownId
+from gem.errors import InvalidId, PluginError, PluginWarning, UnknownId
 from gem.ids import check_id, did_you_mean
 from gem.known_packages import package_of
 from gem.plugins import PluginReport, catalog, ensure_loaded, reports
@@ -130,7 +131,27 @@ def _resolve(family: FamilySpec, name: str) -> EnvSpec | None:
     return spec
 
 
+_unlisted: set[str] = set()
+
+
 def _names(family: FamilySpec) -> list[str]:
+    """List a family's names; one whose listing fails is warned of once and lists none, so that it hides no other."""
+    try:
+        return _listed(family)
+    except Exception as error:
+        if family.prefix not in _unlisted:
+            _unlisted.add(family.prefix)
+            cause = f"{type(error).__name__}: {error}".rstrip(".")
+            warnings.warn(
+                f"The names of the family {family.prefix!r} of {family.origin} cannot be listed ({cause}). Everything "
+                "else is listed without them.",
+                PluginWarning,
+                stacklevel=4,
+            )
+        return []
+
+
+def _listed(family: FamilySpec) -> list[str]:
     if family.names is None:
         return []
     owner = f"the listing of the family {family.prefix!r} of {family.origin}"
