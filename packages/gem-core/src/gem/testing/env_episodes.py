@@ -128,9 +128,7 @@ def check_episodes(subject: Subject) -> None:
     if bounds is None:
         subject.report.skip("E5", "no registered reward_range of the bare environment to hold returns against")
     if luck:
-        subject.report.skip(
-            "E12", "the tag 'luck' says that even the best play loses some episodes"
-        )
+        subject.report.skip("E12", "the tag 'luck' says that even the best play loses some episodes")
     elif solved < len(subject.seeds):
         subject.report.skip("E12", f"oracle_action() led to the end for {solved} of {len(subject.seeds)} seeds")
 

@@ -42,8 +42,8 @@ class Concat(Wrapper):
 
     Args:
         env: The environment; its observations must be texts.
-        max_history_length: With `k`, the instructions (the first observation) and the `k + 1` newest are shown: 0 is the newest
-            alone with the instructions. None shows all.
+        max_history_length: With `k`, the instructions (the first observation) and the `k + 1` newest are shown: 0 is
+            the newest alone with the instructions. None shows all.
 
     Raises:
         ValueError: `max_history_length` is negative or no whole number.
