@@ -45,6 +45,8 @@ class Scripted(Env):
             raise Fault("sandbox", "no sandbox")
         if action == "exit":
             sys.exit(3)
+        if action == "panic":
+            raise BaseException("panicked")
         if action == "interrupt":
             raise KeyboardInterrupt
         if action == "none":
@@ -78,6 +80,7 @@ def backend(request: pytest.FixtureRequest) -> str:
         ("raise", "env_error", "RuntimeError: broke"),
         ("fault", "sandbox", "no sandbox"),
         ("exit", "env_error", "SystemExit: 3"),
+        ("panic", "env_error", "BaseException: panicked"),
         ("none", "env_error", "TypeError: step() returned a reward of type NoneType; it is a float (contract E5)."),
         (
             "end badly",

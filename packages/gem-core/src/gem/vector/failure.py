@@ -1,19 +1,19 @@
-"""How an environment fails, and what is said about it (contract E14)."""
+"""How an environment fails, and what is said about it (contract E14).
+
+Whatever an environment raises is its failure, a cancelled task and the panic of an extension module too; only
+KeyboardInterrupt is the user's, and goes to the caller.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from numbers import Real
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from gem.core import Env, StepResult
 from gem.errors import Fault
 
-__all__ = ["FAILURES", "Broken", "Refused", "check_info", "check_reward", "close_quietly", "describe", "shorten"]
-
-FAILURES: Final = (Exception, SystemExit, asyncio.CancelledError)
-"""What counts as a failure of the environment. KeyboardInterrupt does not: it is the user's, and goes to the caller."""
+__all__ = ["Broken", "Refused", "check_info", "check_reward", "close_quietly", "describe", "shorten"]
 
 _logger = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def describe(error: BaseException) -> tuple[str, str]:
         return error.kind, error.message
     try:
         return "env_error", f"{type(error).__name__}: {error}"
-    except FAILURES:  # an exception that cannot even say what it is
+    except Exception:  # an exception that cannot even say what it is
         return "env_error", type(error).__name__
 
 
@@ -74,5 +74,7 @@ def close_quietly(env: Env) -> None:
     """Close an environment of which nothing more is wanted; what it raises is logged."""
     try:
         env.close()
-    except FAILURES:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         _logger.warning("%s could not be closed.", type(env).__name__, exc_info=True)

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 from gem.core import Env, StepResult
 from gem.errors import Fault
 from gem.seeding import derive
-from gem.vector.failure import FAILURES, Broken, Refused, check_info, check_reward, close_quietly, describe, shorten
+from gem.vector.failure import Broken, Refused, check_info, check_reward, close_quietly, describe, shorten
 
 __all__ = ["DEFERRED", "MAX_FAILURES", "Autoreset", "ResetRequest", "Slot", "Steps", "step_slots"]
 
@@ -150,7 +150,9 @@ class Slot:
                 observation, info = self.env.reset(seed=chosen, **options) if options else self.env.reset(seed=chosen)
                 if type(info) is not dict:
                     check_info(info)
-            except FAILURES as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 if options and isinstance(error, _CALLERS):
                     return Refused(error)
                 broken = self._count(error, step=0, action=None, result=final)
@@ -225,7 +227,9 @@ class Slot:
         while not self.built and self.autoreset != "same_step":  # there the reset follows at once and builds
             try:
                 self._build()
-            except FAILURES as another:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as another:
                 broken = self._count(another, step=0, action=None, result=result)
                 if broken is not None:
                     return broken
@@ -358,7 +362,9 @@ def step_slots(
                 if type(reward) is not float or type(info) is not dict:
                     check_reward(reward)
                     check_info(info)
-            except FAILURES as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 outcome = slot._fail(error, action)
             else:
                 slot.completed += 1
