@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from gem.concurrency import run_in_thread, run_sync, submit
+from gem.concurrency import run_in_thread, run_in_turn, run_sync, submit
 
 
 def test_calls_that_wait_for_each_other_all_run() -> None:
@@ -67,6 +67,24 @@ def test_stop_iteration_comes_back_as_an_error_instead_of_never() -> None:
 
     with pytest.raises(RuntimeError, match="StopIteration"):
         asyncio.run(main())
+
+
+def test_what_an_owner_is_asked_next_waits_for_its_call_that_was_cancelled() -> None:
+    order: list[str] = []
+
+    def slow() -> None:
+        time.sleep(0.2)
+        order.append("old step")
+
+    async def main() -> None:
+        owner = object()
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(run_in_turn(owner, slow), timeout=0.02)
+        await run_in_turn(object(), order.append, "somebody else's")
+        await run_in_turn(owner, order.append, "reset")
+
+    asyncio.run(main())
+    assert order == ["somebody else's", "old step", "reset"]
 
 
 def test_run_sync_works_inside_a_running_event_loop() -> None:

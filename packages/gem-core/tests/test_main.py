@@ -213,10 +213,27 @@ def test_a_plain_line_is_wrapped_in_the_format_of_the_env() -> None:
     shown = played("", "3", r"it is \boxed{7}", seed=5)
     assert "t:Guess-v0, seed 5." in shown
     assert "(An empty line is no action.)" in shown
-    assert r"(sent '\\boxed{3}', reward 0)" in shown
+    assert r"(sent \boxed{3}, reward 0)" in shown
     assert "(reward 1)" in shown
     assert shown.endswith("Right.\nSolved! 2 steps, return 1.\n")
     assert played("1", "2", "3").endswith("Over: max_turns. 3 steps, return 0.\n")
+
+
+def test_rewards_that_cancel_are_shown_as_nothing() -> None:
+    class Swing(gem.Env):
+        rewards: ClassVar[list[float]] = [0.3, -0.1, -0.2]
+
+        def reset(self, seed: int | None = None, **options: Any) -> tuple[str, dict[str, Any]]:
+            _, info = super().reset(seed=seed, **options)
+            self.left = list(self.rewards)
+            return "Swing.", info
+
+        def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+            return "", self.left.pop(0), not self.left, False, {}
+
+    out = io.StringIO()
+    play(Swing(), out, read=lambda prompt: "x")
+    assert out.getvalue().endswith("Not solved. 3 steps, return 0.\n")
 
 
 @pytest.mark.parametrize(

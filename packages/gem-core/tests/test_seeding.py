@@ -25,7 +25,7 @@ def test_any_integer_type_is_a_seed() -> None:
     assert type(check_seed(np.uint8(5))) is int
 
 
-@pytest.mark.parametrize("seed", [-1, 2.0, "3", None])
+@pytest.mark.parametrize("seed", [-1, 2.0, "3", None, True])
 def test_what_is_no_seed_is_refused_with_what_was_seen(seed: object) -> None:
     with pytest.raises((TypeError, ValueError), match=str(seed)):
         check_seed(seed)

@@ -88,8 +88,8 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 
     play = commands.add_parser("play", help="play an environment in the terminal")
     play.set_defaults(run=_play)
-    play.add_argument("id", metavar="ID")
-    play.add_argument("--seed", type=int, metavar="N", help="which episode")
+    play.add_argument("id", metavar="ID", help="an id, as `python -m gem envs` lists them")
+    play.add_argument("--seed", type=int, metavar="N", help="which episode (default: a new one)")
     play.add_argument("--wrappers", default="", metavar="NAMES", help="comma-separated, innermost first")
 
     names = commands.choices

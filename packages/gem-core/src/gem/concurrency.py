@@ -18,7 +18,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-__all__ = ["lone_twins", "run_in_thread", "run_sync", "submit"]
+__all__ = ["lone_twins", "run_in_thread", "run_in_turn", "run_sync", "submit"]
 
 T = TypeVar("T")
 _IDLE_SECONDS = 30.0  # an idle worker ends after this long, so that a burst of calls leaves no threads behind
@@ -99,11 +99,13 @@ class _Loop:
 _lock = threading.Lock()
 _pool = _Pool()
 _loop: _Loop | None = None
+_turns: dict[int, Future[Any]] = {}  # the call of each owner that is running now, by the owner's id
 
 
 def _after_fork() -> None:
     global _lock, _pool, _loop
     _lock, _pool, _loop = threading.Lock(), _Pool(), None
+    _turns.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -131,14 +133,33 @@ async def run_in_thread(function: Callable[..., T], *args: Any, **kwargs: Any) -
     Raises:
         RuntimeError: The call raised StopIteration, which no asyncio future can hold: it would never be done.
     """
+    return await asyncio.wrap_future(submit(_without_stop_iteration, function, *args, **kwargs))
 
-    def call() -> T:
-        try:
-            return function(*args, **kwargs)
-        except StopIteration as error:
-            raise RuntimeError(f"{function!r} raised StopIteration") from error
 
-    return await asyncio.wrap_future(submit(call))
+async def run_in_turn(owner: object, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """Do what `run_in_thread` does, once the owner's last call is over.
+
+    A call that was cancelled (by a time-out, say) runs on in its thread, since nothing can stop it. What its owner is
+    asked next waits for it: a reset would otherwise begin an episode that the old step then changes.
+    """
+    earlier = _turns.get(id(owner))
+    if earlier is not None:
+        over = asyncio.wrap_future(earlier)
+        await asyncio.wait([over])
+        if not over.cancelled():
+            over.exception()  # nobody's any more; asyncio complains of one that was never looked at
+    future = submit(_without_stop_iteration, function, *args, **kwargs)
+    key = id(owner)  # the call holds its owner, so the id is nobody else's meanwhile
+    _turns[key] = future
+    future.add_done_callback(lambda _: _turns.pop(key, None) if _turns.get(key) is future else None)
+    return await asyncio.wrap_future(future)
+
+
+def _without_stop_iteration(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    try:
+        return function(*args, **kwargs)
+    except StopIteration as error:
+        raise RuntimeError(f"{function!r} raised StopIteration") from error
 
 
 def lone_twins(cls: type, twins: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:

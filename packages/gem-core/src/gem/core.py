@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from gem.concurrency import lone_twins, run_in_thread
+from gem.concurrency import lone_twins, run_in_turn
 from gem.copying import class_name, constructor_arguments, copy_attributes, leave_out, put_back, replace
 from gem.errors import ResetNeeded, StateError
 from gem.seeding import check_seed, derive, draw_seed
@@ -145,11 +145,11 @@ class Env(ABC):
 
     async def areset(self, seed: int | None = None, **options: Any) -> tuple[Any, dict[str, Any]]:
         """Do what `reset` does without blocking the event loop: in a thread, unless a class knows better."""
-        return await run_in_thread(self.reset, seed=seed, **options)
+        return await run_in_turn(self, self.reset, seed=seed, **options)
 
     async def astep(self, action: Any) -> StepResult:
         """Do what `step` does without blocking the event loop: in a thread, unless a class knows better."""
-        return await run_in_thread(self.step, action)
+        return await run_in_turn(self, self.step, action)
 
     def sample_random_action(self) -> Any:
         """Return a well-formed action drawn from `action_rng`; the default answers with a random digit."""

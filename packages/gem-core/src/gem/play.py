@@ -37,7 +37,7 @@ def play(env: Env, out: TextIO, *, seed: int | None = None, read: Callable[[str]
         import readline  # noqa: F401 - where there is one, the line can be edited
 
     observation, info = env.reset(seed=seed)
-    out.write(f"{info['env_id']}, seed {info['seed']}. A line is an action; Ctrl-D leaves.\n\n")
+    out.write(f"{info['env_id']}, seed {info['seed']}. Type an answer, then Enter; {_boxing(env.answer_format)}Ctrl-D leaves.\n\n")
     total, steps, ended = 0.0, 0, False
     while not ended:
         out.write(f"{_shown(observation)}\n")
@@ -49,11 +49,11 @@ def play(env: Env, out: TextIO, *, seed: int | None = None, read: Callable[[str]
         action = as_action(line, env.answer_format)
         observation, reward, terminated, truncated, info = env.step(action)
         total, steps, ended = total + reward, steps + 1, terminated or truncated
-        sent = f"sent {action!r}, " if action != line else ""
-        out.write(f"({sent}reward {reward:g})\n\n")
+        sent = f"sent {action}, " if action != line else ""
+        out.write(f"({sent}reward {_rounded(reward)})\n\n")
     if observation:
         out.write(f"{_shown(observation)}\n")
-    out.write(f"{_outcome(info)} {steps} steps, return {total:g}.\n")
+    out.write(f"{_outcome(info)} {steps} steps, return {_rounded(total)}.\n")
     return total
 
 
@@ -62,6 +62,14 @@ def as_action(line: str, answer_format: str | None) -> str:
     if answer_format not in _ANSWERS or extract(line, answer_format) is not None or "<tool_call>" in line:
         return line
     return _ANSWERS[answer_format].format(line.strip())
+
+
+def _boxing(answer_format: str | None) -> str:
+    return "it is put into the format that the game reads. " if answer_format in _ANSWERS else ""
+
+
+def _rounded(reward: float) -> str:
+    return f"{round(reward, 6) + 0.0:g}"  # sums of floats that cancel are shown as 0, and never as -0
 
 
 def _shown(observation: Any) -> str:

@@ -33,7 +33,9 @@ def check_seed(seed: Any) -> int:
     try:
         value = operator.index(seed)
     except TypeError:
-        raise TypeError(f"A seed is an integer or None; got {seed!r} of type {type(seed).__name__}.") from None
+        value = None
+    if value is None or isinstance(seed, bool):
+        raise TypeError(f"A seed is an integer or None; got {seed!r} of type {type(seed).__name__}.")
     if value < 0:
         raise ValueError(f"A seed is 0 or larger; got {value}.")
     return value

@@ -47,6 +47,7 @@ def single(env: MultiAgentEnv, agent: str | None, opponents: Opponents = None) -
         The environment; see `SingleAgentEnv`.
 
     Raises:
+        TypeError: `env` is no `MultiAgentEnv`.
         ValueError: There is no such agent, an opponent is missing, or self-play is asked for in a parallel game.
     """
     return SingleAgentEnv(env, agent, opponents)
@@ -72,6 +73,8 @@ class SingleAgentEnv(Wrapper):
     def __init__(self, env: MultiAgentEnv, agent: str | None, opponents: Opponents = None) -> None:
         """Check that everybody is there."""
         super().__init__(env)
+        if not isinstance(env.unwrapped, MultiAgentEnv):
+            raise TypeError(f"{env!r} has one agent already; one side of a MultiAgentEnv is what can be played alone.")
         others = [name for name in env.possible_agents if name != agent]
         if agent is not None and len(others) == len(env.possible_agents):
             raise ValueError(f"{env!r} has no agent {agent!r}; it has {', '.join(env.possible_agents)}.")

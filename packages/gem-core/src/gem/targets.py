@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
@@ -14,6 +15,7 @@ from gem.ids import did_you_mean
 __all__ = ["construct", "import_target", "resolve"]
 
 _RECORDING = ("gem.core", "gem.tools.base")
+_MISSING = re.compile(r".* missing \d+ required (?:positional|keyword-only) arguments?: (.*)", re.DOTALL)
 
 
 def resolve(entry_point: str | Callable[..., Any], owner: str, requires: Iterable[str] = ()) -> Callable[..., Any]:
@@ -67,6 +69,7 @@ def construct(
     kwargs: Mapping[str, Any],
     owner: str,
     requires: Iterable[str] = (),
+    how: str = "",
 ) -> Any:
     """Call a target.
 
@@ -76,9 +79,10 @@ def construct(
         kwargs: Keyword arguments.
         owner: Whose it is, for errors.
         requires: What to install where an import inside the call fails.
+        how: A sentence on how arguments are given, for the error about one that is missing.
 
     Raises:
-        TypeError: A keyword argument is unknown; the text lists those that there are.
+        TypeError: A keyword argument is unknown or missing; the text lists those that there are, or that it needs.
         MissingDependency: An import inside the call failed.
     """
     names, open_ended = _parameters(target) if kwargs else ((), True)
@@ -94,6 +98,9 @@ def construct(
         # Where a constructor hands its keyword arguments up, only the call shows which ones nobody takes.
         if names and "unexpected keyword argument" in str(error):
             _check_names(kwargs, names[len(args) :], owner, error)
+        lacking = _MISSING.match(str(error))
+        if lacking and error.__traceback__ and error.__traceback__.tb_next is None:  # the call itself, nothing in it
+            raise TypeError(f"{owner} needs {lacking[1].replace(chr(39), '')}.{' ' * bool(how)}{how}") from error
         raise
 
 

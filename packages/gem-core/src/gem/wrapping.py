@@ -59,7 +59,8 @@ class WrapperFn:
                 )
             arguments["tokenizer"] = tokenizer
         target = resolve(spec.entry_point, owner, spec.requires)
-        wrapped = construct(target, (env,), arguments, owner, spec.requires)
+        how = f"Arguments stand beside the name: wrappers=[({spec.name!r}, {{<argument>: <value>}})]."
+        wrapped = construct(target, (env,), arguments, owner, spec.requires, how=how)
         if not isinstance(wrapped, Env):
             raise TypeError(f"{owner} ({spec.entry_point!r}) returned {wrapped!r}, which is no environment.")
         return wrapped

@@ -13,14 +13,15 @@ gem_api = 1
 def gem_register_envs(register: Any) -> None:
     """Register every game; a variant is a set of parameters, and None among them is drawn at each reset."""
 
-    def game(name: str, target: str, description: str, **variants: dict[str, Any]) -> None:
+    def game(name: str, target: str, description: str, *, luck: bool = False, **variants: dict[str, Any]) -> None:
         for variant, parameters in variants.items():
             suffix = "" if variant == "standard" else f"-{variant.replace('_', '-')}"
             register(
                 f"game:{name}-v0{suffix}",
                 f"gem_games.{target}",
                 description=description,
-                tags=("game", "text", "multi-turn", variant.replace("_", "-")),
+                # Where tiles fall as they please, any play may lose some games.
+                tags=("game", "text", "multi-turn", variant.replace("_", "-"), *(("luck",) if luck else ())),
                 # A malformed reply before any progress is the worst; a solve returns 1.
                 reward_range=(-0.1, 1.0),
                 kwargs=parameters,
@@ -114,6 +115,7 @@ def gem_register_envs(register: Any) -> None:
         "Game2048",
         "game_2048:Game2048Env",
         "Slide and join numbered tiles until one shows the target.",
+        luck=True,
         standard={"target_tile": 256, "max_turns": 200},
         easy={"target_tile": 64, "max_turns": 50},
         hard={"target_tile": 512, "max_turns": 350},

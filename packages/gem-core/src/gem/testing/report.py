@@ -11,7 +11,7 @@ from gem.tools.result import cut
 __all__ = ["Report", "shown"]
 
 
-@dataclass
+@dataclass(repr=False)
 class Report:
     """What a check found: it exists only where nothing was broken.
 
@@ -48,6 +48,8 @@ class Report:
         for clause, reason in self.skipped.items():
             lines.append(f"  {clause} {'in part ' if clause in self.checked else ''}not checked: {reason}")
         return "\n".join(lines)
+
+    __repr__ = __str__  # what an interactive session shows
 
 
 def shown(value: Any) -> str:
