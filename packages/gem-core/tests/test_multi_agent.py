@@ -230,6 +230,15 @@ def test_one_side_of_a_game_is_a_plain_env() -> None:
         env.step("\\boxed{1}")
 
 
+def test_one_side_of_what_has_no_sides_is_refused() -> None:
+    class Alone(gem.Env):
+        def step(self, action: Any) -> Any:
+            return "", 0.0, True, False, {}
+
+    with pytest.raises(TypeError, match=r"Alone> has one agent already; .* MultiAgentEnv"):
+        single(Alone(), "ann")  # type: ignore[arg-type]
+
+
 def test_the_reward_covers_all_until_the_next_turn() -> None:
     env = single(Race(goal=4), "ann", {"bob": lambda _: "\\boxed{3}", "eve": lambda _: "\\boxed{3}"})
     env.reset()

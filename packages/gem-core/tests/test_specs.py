@@ -82,7 +82,22 @@ def test_json_of_a_newer_spec_names_the_unknown_field() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", ["", "game", "game-v0", "Sokoban", ":x", "game:", "game: ", "a b:c", "game:x\ny", None, 3]
+    "bad",
+    [
+        "",
+        "game",
+        "game-v0",
+        "Sokoban",
+        ":x",
+        "game:",
+        "game: ",
+        "a b:c",
+        "game:x\ny",
+        "game:x\u2028y",
+        "game:x\a",
+        None,
+        3,
+    ],
 )
 def test_what_has_no_family_is_no_id(bad: Any) -> None:
     with pytest.raises(InvalidId, match=r"ids are family:name|An id is a string"):

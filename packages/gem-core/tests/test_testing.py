@@ -82,6 +82,7 @@ def test_a_right_env_passes_every_clause() -> None:
     assert set(report.skipped) == {"E6", "E14"}
     assert "E6 in part not checked: other processes" in str(report)
     assert str(report).startswith("check:It-v0: ")
+    assert repr(report) == str(report)  # what an interactive session shows
 
 
 @pytest.mark.parametrize("target", [Guess, Guess(), Guess(max_turns=12), lambda: EnvChecks(Guess())])

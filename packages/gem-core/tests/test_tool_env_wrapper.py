@@ -528,6 +528,13 @@ def test_spawn_same_state_goes_on_alike_and_independently(env, calculator):
     assert copy.unwrapped is not env.unwrapped
 
 
+def test_tools_of_a_copy_belong_to_the_copy(env, quiz):
+    env.reset(seed=1)
+    twin = env.spawn(same_state=True)
+    other = ToolEnvWrapper(quiz, tools=list(twin.tools))
+    assert not set(map(id, other.tools)) & set(map(id, twin.tools))
+
+
 def test_spawn_fresh_makes_new_tools_and_counters(env):
     env.step(ADD)
     fresh = env.spawn(suffix="\nboard")

@@ -135,6 +135,11 @@ def test_registered_arguments_are_copied_for_each_wrapper() -> None:
     assert second.words == ["a"]
 
 
+def test_an_argument_that_a_wrapper_lacks_is_named_and_how_to_give_it() -> None:
+    with pytest.raises(TypeError, match=r"The wrapper step_limit needs max_steps\. .* wrappers=\[\('step_limit', \{"):
+        apply_wrappers(Plain(), "step_limit")
+
+
 def test_an_unknown_argument_of_a_wrapper_names_the_known_ones() -> None:
     with pytest.raises(TypeError, match=r"t_tool has no argument mork; it takes mark, words\. Did you mean mark"):
         apply_wrappers(Plain(), [("t_tool", {"mork": "x"})])

@@ -40,7 +40,7 @@ def check_id(id: Any) -> str:
     """
     if not isinstance(id, str):
         raise InvalidId(f"An id is a string such as 'game:GuessTheNumber-v0'; got {id!r} of type {type(id).__name__}.")
-    if not _ID.fullmatch(id.strip()):
+    if not _ID.fullmatch(id.strip()) or not id.strip().isprintable():  # a listing has one line for each
         raise InvalidId(f"{id!r} is no id: ids are family:name, such as 'game:GuessTheNumber-v0'.")
     return id.strip()
 

@@ -37,7 +37,9 @@ def play(env: Env, out: TextIO, *, seed: int | None = None, read: Callable[[str]
         import readline  # noqa: F401 - where there is one, the line can be edited
 
     observation, info = env.reset(seed=seed)
-    out.write(f"{info['env_id']}, seed {info['seed']}. Type an answer, then Enter; {_boxing(env.answer_format)}Ctrl-D leaves.\n\n")
+    out.write(
+        f"{info['env_id']}, seed {info['seed']}. Type an answer, then Enter; {_boxing(env.answer_format)}Ctrl-D leaves.\n\n"
+    )
     total, steps, ended = 0.0, 0, False
     while not ended:
         out.write(f"{_shown(observation)}\n")

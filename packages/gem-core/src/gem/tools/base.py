@@ -271,8 +271,10 @@ class Tool:
         """Release what the tool holds; a second call does nothing."""
 
     def __deepcopy__(self: SelfTool, memo: dict[int, Any]) -> SelfTool:
-        """Copy the tool as it knows how to copy itself."""
-        return self.spawn(same_state=True)
+        """Copy the tool as it knows how to copy itself; the copy of one that is owned belongs to the owner's copy."""
+        clone = self.spawn(same_state=True)
+        clone._owned = self._owned
+        return clone
 
     def __repr__(self) -> str:
         """Name class and tool."""
