@@ -8,6 +8,7 @@ import functools
 import inspect
 import pickle
 import random
+import re
 import threading
 from typing import Any
 
@@ -394,6 +395,19 @@ def test_an_episode_is_over_after_a_failure_until_reset() -> None:
         env.step("a")
     env.reset(seed=1)
     env.step("a")
+
+
+@pytest.mark.parametrize(("start", "got"), [("ab", "str"), (None, "NoneType"), (("a", "b"), "a tuple of (str, str)")])
+def test_checks_say_what_a_reset_returns(start: Any, got: str) -> None:
+    class Forgets(Dice):
+        def reset(self, seed: int | None = None, **options: Any) -> Any:
+            return start
+
+    message = re.escape(f"Forgets>.reset() returned {got}; it returns (observation, info)")
+    with pytest.raises(TypeError, match=message):
+        EnvChecks(Forgets()).reset()
+    with pytest.raises(TypeError, match=message):
+        asyncio.run(EnvChecks(Forgets()).areset())
 
 
 def test_checks_complete_the_info_of_a_reset_that_forgot_it() -> None:

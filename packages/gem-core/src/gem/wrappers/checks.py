@@ -25,9 +25,26 @@ class EnvChecks(Wrapper):
         self._ended = True
         self._action_type = env.action_type
 
-    def after_reset(self, observation: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """Open the episode and complete its info."""
-        self._begun = True
+    def reset(self, seed: int | None = None, **options: Any) -> tuple[Any, dict[str, Any]]:
+        """Reset, then open the episode and complete its info.
+
+        Raises:
+            TypeError: The environment returned something else than an observation and an info.
+        """
+        return self._open(self.env.reset(seed=seed, **options))
+
+    async def areset(self, seed: int | None = None, **options: Any) -> tuple[Any, dict[str, Any]]:
+        """Reset through the async twin, then do the same."""
+        return self._open(await self.env.areset(seed=seed, **options))
+
+    def _open(self, start: Any) -> tuple[Any, dict[str, Any]]:
+        if not (isinstance(start, (tuple, list)) and len(start) == 2 and isinstance(start[1], dict)):
+            got = type(start).__name__
+            if isinstance(start, (tuple, list)):
+                got = f"a {got} of ({', '.join(type(part).__name__ for part in start)})"
+            raise TypeError(f"{self!r}.reset() returned {got}; it returns (observation, info), where info is a dict.")
+        observation, info = start
+        self._begun, self._ended = True, False
         if "seed" not in info or "env_id" not in info:
             env = self.unwrapped
             name = env.spec.id if env.spec else type(env).__name__
