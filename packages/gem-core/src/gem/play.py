@@ -37,9 +37,8 @@ def play(env: Env, out: TextIO, *, seed: int | None = None, read: Callable[[str]
         import readline  # noqa: F401 - where there is one, the line can be edited
 
     observation, info = env.reset(seed=seed)
-    out.write(
-        f"{info['env_id']}, seed {info['seed']}. Type an answer, then Enter; {_boxing(env.answer_format)}Ctrl-D leaves.\n\n"
-    )
+    boxing = "it is put into the format that the game reads. " if env.answer_format in _ANSWERS else ""
+    out.write(f"{info['env_id']}, seed {info['seed']}. Type an answer, then Enter; {boxing}Ctrl-D leaves.\n\n")
     total, steps, ended = 0.0, 0, False
     while not ended:
         out.write(f"{_shown(observation)}\n")
@@ -64,10 +63,6 @@ def as_action(line: str, answer_format: str | None) -> str:
     if answer_format not in _ANSWERS or extract(line, answer_format) is not None or "<tool_call>" in line:
         return line
     return _ANSWERS[answer_format].format(line.strip())
-
-
-def _boxing(answer_format: str | None) -> str:
-    return "it is put into the format that the game reads. " if answer_format in _ANSWERS else ""
 
 
 def _rounded(reward: float) -> str:
