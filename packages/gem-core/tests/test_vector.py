@@ -276,6 +276,8 @@ def test_reset_by_hand_clears_a_pending_autoreset(backend: str, partial: bool) -
 
 def test_step_before_reset_is_refused(backend: str) -> None:
     with VectorEnv([count()] * 2, backend=backend) as venv:
+        with pytest.raises(ResetNeeded, match="each of envs 0, 1 has not been reset yet"):
+            venv.step(["a"] * 2)
         venv.reset(indices=[0])
         with pytest.raises(ResetNeeded, match="env 1 has not been reset yet"):
             venv.step(["a"] * 2)

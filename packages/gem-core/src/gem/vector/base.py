@@ -428,7 +428,10 @@ class VectorEnv:
         reasons: dict[str, list[int]] = {}
         for index, reason in chosen.items():
             reasons.setdefault(reason, []).append(index)
-        text = "; ".join(f"env {', '.join(map(str, which))} {reason}" for reason, which in reasons.items())
+        text = "; ".join(
+            f"{'each of envs' if len(which) > 1 else 'env'} {', '.join(map(str, which))} {reason}"
+            for reason, which in reasons.items()
+        )
         advice = f"Nothing was stepped: call reset(indices={list(chosen)}), or step the others by {{index: action}}."
         if _GIVEN_UP in reasons:
             raise VectorEnvError(f"Cannot step: {text}. {advice}", tuple(chosen))
