@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from gem import __version__
 from gem.attempt import Attempt, collect, current_stage
 from gem.discovery import Candidate, Damage, discover
 from gem.errors import DuplicateId, PluginWarning
@@ -30,7 +29,7 @@ __all__ = ["Loader", "PluginReport", "catalog", "collect", "current_stage", "ens
 DEFAULT_TIMEOUT = 5.0
 """Seconds that one plugin may take to load and register; `GEM_PLUGIN_TIMEOUT` sets another limit."""
 
-_CORE = Candidate("core", "gem-core", __version__, "gem.builtin")
+_CORE = Candidate("core", "gem-core", "", "gem.builtin")
 
 
 @dataclass(frozen=True)
