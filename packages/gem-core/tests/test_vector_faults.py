@@ -242,7 +242,7 @@ def test_ctrl_c_leaves_the_others_and_close_usable() -> None:
     venv.reset(seed=0)
     with pytest.raises(KeyboardInterrupt):
         venv.step({0: "a", 1: "interrupt"})
-    with pytest.raises(ResetNeeded, match="env 0, 1 was interrupted"):
+    with pytest.raises(ResetNeeded, match="each of envs 0, 1 was interrupted"):
         venv.step(["a"] * 3)
     assert venv.step({2: "a"})[0] == ["after 1"]
     venv.reset()
