@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from gem.core import Env, Wrapper
@@ -39,7 +39,7 @@ def build_env(
     if not isinstance(env, Env):
         raise TypeError(f"{spec.id} ({spec.entry_point!r}) returned {env!r}, which is no gem.Env.")
     inner = env.unwrapped
-    inner.spec = replace(spec, kwargs={**spec.own_kwargs(), **kwargs})
+    inner.spec = spec.with_kwargs({**spec.own_kwargs(), **kwargs})
     inner._pending_seed = seed
     layer = env
     while isinstance(layer, Wrapper) and not isinstance(layer, EnvChecks):
@@ -47,7 +47,7 @@ def build_env(
     checked = isinstance(layer, EnvChecks) or getattr(type(env), "checks_itself", False)
     if checks and not checked:  # a function that itself calls `make` has them on already
         env = EnvChecks(env)
-    return apply_wrappers(env, wraps)
+    return apply_wrappers(env, wraps) if wraps else env
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import copy
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeVar
 
 from gem.ids import check_id, check_name, check_target
@@ -36,6 +36,8 @@ EntryPoint = str | Callable[..., Any]
 
 STAGES = ("tool", "observation", "tracking")
 """The order in which kinds of wrappers go round an environment, innermost first."""
+
+_PLAIN = frozenset({type(None), bool, int, float, str})
 
 SelfSpec = TypeVar("SelfSpec", bound="Spec")
 SelfTarget = TypeVar("SelfTarget", bound="TargetSpec")
@@ -170,7 +172,13 @@ class TargetSpec(Spec, _HasTarget):
 
     def own_copy(self: SelfTarget) -> SelfTarget:
         """Return an equal spec whose kwargs share nothing with this one's."""
-        return replace(self, kwargs=self.own_kwargs()) if self.kwargs else self
+        return self.with_kwargs(self.own_kwargs()) if self.kwargs else self
+
+    def with_kwargs(self: SelfTarget, kwargs: Mapping[str, Any]) -> SelfTarget:
+        """Return this spec with other kwargs."""
+        spec = object.__new__(type(self))  # `dataclasses.replace` would check all fields again, at every `make`
+        vars(spec).update(vars(self), kwargs=FrozenDict(kwargs))
+        return spec
 
 
 @dataclass(frozen=True)
@@ -345,8 +353,11 @@ def copy_kwargs(kwargs: Mapping[str, Any], owner: str) -> dict[str, Any]:
     Raises:
         TypeError: A value cannot be copied.
     """
+    own = dict(kwargs._items if type(kwargs) is FrozenDict else kwargs)
+    if _PLAIN.issuperset(map(type, own.values())):  # as nearly always: nothing in it could be changed
+        return own
     try:
-        return copy.deepcopy(dict(kwargs))
+        return copy.deepcopy(own)
     except Exception as error:
         raise TypeError(
             f"The registered kwargs of {owner} cannot be copied, and whatever is made from them needs its own: "

@@ -108,6 +108,8 @@ def get_wrapper_fns(wrappers: Wrappers, tokenizer: Any = None) -> list[Callable[
         UnknownId: Nobody registered a name.
         WrapperOrderError: A wrapper of an earlier stage (tool, observation, tracking) comes after one of a later stage.
     """
+    if wrappers is None:
+        return []
     fns = [_wrapper_fn(entry, tokenizer) for entry in _entries(wrappers)]
     _check_order([fn for fn in fns if isinstance(fn, WrapperFn)])
     return fns
@@ -123,9 +125,7 @@ def apply_wrappers(env: Env, wrappers: Wrappers, tokenizer: Any = None) -> Env:
     return env
 
 
-def _entries(wrappers: Wrappers) -> list[Any]:
-    if wrappers is None:
-        return []
+def _entries(wrappers: Any) -> list[Any]:
     if isinstance(wrappers, str):
         return [name for name in (part.strip() for part in wrappers.split(",")) if name]
     if isinstance(wrappers, Mapping) or callable(wrappers):
