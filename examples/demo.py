@@ -73,8 +73,9 @@ class Progress:
     def show(self, finished: int, steps: int) -> None:
         """Show it, if there is news."""
         now = time.perf_counter()
-        due = now - self.shown_at > 0.1 if self.live else finished >= self.shown + self.episodes / 10
-        at_end = finished == self.episodes > self.shown
+        pause = now - self.shown_at
+        due = pause > 0.1 if self.live else finished >= self.shown + self.episodes / 10 or pause > 5
+        at_end = finished == self.episodes > self.shown  # once
         if not (due or at_end):
             return
         self.shown, self.shown_at = finished, now
@@ -127,7 +128,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--episodes", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--envs", default="game:*", help="which environments: a shell pattern")
+    parser.add_argument("--envs", default="game:*-v0", help="which environments: a shell pattern")
     options = parser.parse_args()
     env_ids = gem.list_envs(options.envs)
     if not env_ids:

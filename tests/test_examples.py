@@ -46,7 +46,7 @@ def test_demo_plays_every_game_and_the_oracle_solves_all(tmp_path: Path) -> None
     assert result.returncode == 0, result.stdout + result.stderr
     rows = re.findall(r"^(game:\S+)\s+(random|oracle)\s+(\d+)\s+(\d+)%", result.stdout, flags=re.MULTILINE)
     assert {(env_id, agent) for env_id, agent, *_ in rows} == {
-        (env_id, agent) for env_id in gem.list_envs("game:*") for agent in ("random", "oracle")
+        (env_id, agent) for env_id in gem.list_envs("game:*-v0") for agent in ("random", "oracle")
     }
     assert sum(int(episodes) for _, _, episodes, _ in rows) == 200
     assert {success for _, agent, _, success in rows if agent == "oracle"} == {"100"}

@@ -397,7 +397,9 @@ def test_an_episode_is_over_after_a_failure_until_reset() -> None:
     env.step("a")
 
 
-@pytest.mark.parametrize(("start", "got"), [("ab", "str"), (None, "NoneType"), (("a", "b"), "a tuple of (str, str)")])
+@pytest.mark.parametrize(
+    ("start", "got"), [("ab", "a str"), (None, "a NoneType"), (("a", "b"), "a tuple of (str, str)")]
+)
 def test_checks_say_what_a_reset_returns(start: Any, got: str) -> None:
     class Forgets(Dice):
         def reset(self, seed: int | None = None, **options: Any) -> Any:
@@ -408,6 +410,25 @@ def test_checks_say_what_a_reset_returns(start: Any, got: str) -> None:
         EnvChecks(Forgets()).reset()
     with pytest.raises(TypeError, match=message):
         asyncio.run(EnvChecks(Forgets()).areset())
+
+
+@pytest.mark.parametrize(
+    ("result", "got"), [(("", 0.0, True, {}), "a tuple of (str, float, bool, dict)"), (None, "a NoneType")]
+)
+def test_a_step_that_does_not_return_five_is_told_what_to_return(result: Any, got: str) -> None:
+    class OldGym(Dice):
+        def step(self, action: str) -> StepResult:
+            return result  # type: ignore[no-any-return]
+
+    env = EnvChecks(OldGym())
+    env.reset(seed=1)
+    with pytest.raises(
+        TypeError, match=re.escape(f"step() returned {got}; it returns (observation, reward, terminated")
+    ):
+        env.step("a")
+    env.reset(seed=1)
+    with pytest.raises(TypeError, match="two flags"):
+        asyncio.run(env.astep("a"))
 
 
 def test_checks_complete_the_info_of_a_reset_that_forgot_it() -> None:

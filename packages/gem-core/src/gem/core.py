@@ -258,7 +258,8 @@ class Env(ABC):
     def _check_state(self, state: Mapping[str, Any]) -> None:
         if state.get("class") != class_name(self):
             raise StateError(
-                f"{self!r} cannot take the state of {state.get('class')}: it needs that of a {class_name(self)}."
+                f"{self!r} cannot take the state of {state.get('class') or 'nothing'}: it needs that of a "
+                f"{class_name(self)}. A state goes into an environment made and wrapped like the one it is from."
             )
 
     def _replace_attributes(self, attributes: dict[str, Any]) -> None:

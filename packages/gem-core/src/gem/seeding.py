@@ -30,6 +30,8 @@ def check_seed(seed: Any) -> int:
         TypeError: `seed` is not an integer.
         ValueError: `seed` is negative (`random.Random` would silently take its absolute value).
     """
+    if type(seed) is int and seed >= 0:  # nearly always, and at every reset
+        return seed
     try:
         value = operator.index(seed)
     except TypeError:
@@ -54,7 +56,9 @@ def derive(seed: int, *path: int | str) -> int:
     Returns:
         An integer in `[0, 2**63)`.
     """
-    text = "/".join([str(check_seed(seed)), *(f"{type(part).__name__}:{part}" for part in path)])
+    text = str(check_seed(seed))
+    for part in path:
+        text += f"/{type(part).__name__}:{part}"
     digest = hashlib.blake2b(text.encode(), digest_size=8, person=b"gem.seed").digest()
     return int.from_bytes(digest, "big") >> (64 - SEED_BITS)
 

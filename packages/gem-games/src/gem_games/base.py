@@ -156,7 +156,8 @@ class Game(Env, Generic[Move]):
         self._deal()
         self._how_to = self._how()
         info["suffix"] = tail = self._tail()
-        return self._rules() + tail, info
+        price = "ends the game" if self.end_on_format_error else "uses a turn"
+        return f"{self._rules()} A reply without a readable action {price}.{tail}", info
 
     def step(self, action: str) -> StepResult:
         """Play the move in the last box of `action`."""
@@ -165,7 +166,8 @@ class Game(Env, Generic[Move]):
         move = None if text is None else self._read(text)
         gained = 0.0
         if move is None:
-            feedback = f"Your reply holds no action that can be read; the last box in it counts. {self._how_to}"
+            # What follows says how to write one, unless there is no next turn.
+            feedback = "Your reply holds no action that can be read; the last box in it counts."
             gained, self._lost = self.format_error_reward, self.end_on_format_error
         else:
             feedback = self._play(move)

@@ -55,8 +55,9 @@ class GuessTheNumberEnv(Game[int]):
 
     def _deal(self) -> None:
         self.low, self.high = self.min_number, self.max_number  # where the number can still be
-        self._scale = log(self.high - self.low + 1)
-        self._target = self.rng.randint(self.low, self.high)
+        count = self.high - self.low + 1
+        self._scale = log(count)
+        self._target = self.low + int(self.rng.random() * count)
 
     def _rules(self) -> str:
         return (

@@ -39,10 +39,9 @@ class EnvChecks(Wrapper):
 
     def _open(self, start: Any) -> tuple[Any, dict[str, Any]]:
         if not (isinstance(start, (tuple, list)) and len(start) == 2 and isinstance(start[1], dict)):
-            got = type(start).__name__
-            if isinstance(start, (tuple, list)):
-                got = f"a {got} of ({', '.join(type(part).__name__ for part in start)})"
-            raise TypeError(f"{self!r}.reset() returned {got}; it returns (observation, info), where info is a dict.")
+            raise TypeError(
+                f"{self!r}.reset() returned {_described(start)}; it returns (observation, info), where info is a dict."
+            )
         observation, info = start
         self._begun, self._ended = True, False
         if "seed" not in info or "env_id" not in info:
@@ -59,7 +58,11 @@ class EnvChecks(Wrapper):
             self._refuse_action(action)
         self._ended = True  # until the step has come back: whatever it raises, the episode cannot go on
         result = self.env.step(action)
-        self._ended = result[2] or result[3]
+        try:
+            _, _, terminated, truncated, _ = result
+        except (TypeError, ValueError):
+            self._refuse_result(result)
+        self._ended = terminated or truncated
         return result
 
     async def astep(self, action: Any) -> StepResult:
@@ -70,13 +73,23 @@ class EnvChecks(Wrapper):
             self._refuse_action(action)
         self._ended = True
         result = await self.env.astep(action)
-        self._ended = result[2] or result[3]
+        try:
+            _, _, terminated, truncated, _ = result
+        except (TypeError, ValueError):
+            self._refuse_result(result)
+        self._ended = terminated or truncated
         return result
 
     def _refuse_step(self) -> NoReturn:
         if self._begun:
             super()._refuse_step()
         raise ResetNeeded(f"{self!r}: step() came before reset(); call reset() to begin an episode.")
+
+    def _refuse_result(self, result: Any) -> NoReturn:
+        raise TypeError(
+            f"{self!r}.step() returned {_described(result)}; it returns (observation, reward, terminated, truncated, "
+            "info). The `done` of the old Gym's four is two flags now: the task ended, or a limit cut it."
+        )
 
     def _refuse_action(self, action: Any) -> NoReturn:
         raise TypeError(
@@ -87,3 +100,10 @@ class EnvChecks(Wrapper):
     def __repr__(self) -> str:
         """Show what is checked, not the checks."""
         return repr(self.env)
+
+
+def _described(result: Any) -> str:
+    """Say what came in place of a tuple of a certain form."""
+    if not isinstance(result, (tuple, list)):
+        return f"a {type(result).__name__}"
+    return f"a {type(result).__name__} of ({', '.join(type(part).__name__ for part in result)})"
