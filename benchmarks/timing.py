@@ -11,7 +11,7 @@ import json
 import statistics
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,6 +110,31 @@ def measured_by(python: str, area: str, arguments: Iterable[str] = ()) -> dict[s
         raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
     result: dict[str, Any] = json.loads(done.stdout.rpartition("\n###")[2])
     return result
+
+
+def measured_in_turn(
+    pythons: Sequence[str | None], area: str, arguments: Sequence[Sequence[str]], rounds: int
+) -> list[dict[str, Any]]:
+    """Run what an area's script measures under several Pythons, again and again by turns.
+
+    Args:
+        pythons: The interpreters; None stands for one that is not there, and for it an empty dictionary comes back.
+        area: The script.
+        arguments: For each interpreter, what the script is given, where "ROUND" becomes the number of the round.
+        rounds: How often each is run.
+
+    Returns:
+        What was measured by each; the lists in it hold those of all rounds, and all else is of the last.
+    """
+    results: list[dict[str, Any]] = [{} for _ in pythons]
+    for turn in range(rounds):
+        for python, given, result in zip(pythons, arguments, results):  # noqa: B905
+            if python is not None:
+                replaced = [str(turn) if argument == "ROUND" else argument for argument in given]
+                for name, values in measured_by(python, area, replaced).items():
+                    known = result.get(name)
+                    result[name] = known + values if turn and isinstance(known, list) else values
+    return results
 
 
 def answer(measured: dict[str, Any]) -> None:
