@@ -72,8 +72,7 @@ class GuessTheNumberEnv(Game[int]):
     def _board(self) -> str:
         return f"My number is from {self.low} to {self.high}."
 
-    def _read(self, text: str) -> int | None:
-        return integer(text)
+    _read = staticmethod(integer)
 
     def _play(self, guess: int) -> str:
         if not self.min_number <= guess <= self.max_number:
