@@ -177,5 +177,6 @@ def bench(session: nox.Session) -> None:
     peer = Path(session.create_tmp()).resolve() / "old"
     if not peer.exists():
         session.run("python", "-m", "venv", str(peer))
-        session.run(_python_of(peer), "-m", "pip", "install", "-q", OLD_PACKAGE, "jinja2", "pandas", external=True)
+    # jinja2 renders its chats; pandas is what its crosswords import without saying so.
+    session.run(_python_of(peer), "-m", "pip", "install", "-q", OLD_PACKAGE, "jinja2", "pandas", external=True)
     session.run("python", "benchmarks/run.py", "--old", _python_of(peer), *session.posargs)
