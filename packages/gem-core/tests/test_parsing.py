@@ -385,9 +385,10 @@ SHAPES = {
 }
 
 
+@pytest.mark.no_cover  # tracing costs more than all that is measured
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("text", [bomb * 200_000 for bomb in BOMBS] + list(SHAPES.values()), ids=[*BOMBS, *SHAPES])
 def test_cost_is_linear_in_hostile_text(text: str, name: str) -> None:
     begin = time.process_time()
     FUNCTIONS[name](text)
-    assert time.process_time() - begin < 0.5
+    assert time.process_time() - begin < 2.5  # anything worse than linear takes a minute

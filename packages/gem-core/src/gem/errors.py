@@ -9,6 +9,7 @@
     ├── PluginError          (RuntimeError)  a plugin that could not be loaded or broke a rule while it registered
     ├── WrapperOrderError    (ValueError)    wrapper names in an order that cannot work
     ├── ResetNeeded          (RuntimeError)  a step before `reset` or after the end of the episode
+    ├── ResultError          (TypeError)     an environment returned something else than its interface says
     ├── StateError           (TypeError)     an attribute that can be neither copied nor restored
     ├── TemplateError        (ValueError)    a chat template that cannot render what it is given
     ├── HistoryError         (ValueError)    a history setting that the chosen history mode cannot honour
@@ -39,6 +40,7 @@ __all__ = [
     "PluginError",
     "PluginWarning",
     "ResetNeeded",
+    "ResultError",
     "StateError",
     "TemplateError",
     "UnknownId",
@@ -89,6 +91,10 @@ class WrapperOrderError(GemError, ValueError):
 
 class ResetNeeded(GemError, RuntimeError):
     """A step came before `reset`, or after the end of the episode."""
+
+
+class ResultError(GemError, TypeError):
+    """An environment's `reset` or `step` returned something else than its interface says; the text shows both."""
 
 
 class StateError(GemError, TypeError):

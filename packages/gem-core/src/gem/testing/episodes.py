@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gem.core import Env, StepResult, Wrapper
-from gem.errors import ContractError, DatasetError, Fault, MissingDependency
+from gem.errors import ContractError, DatasetError, Fault, MissingDependency, ResultError
 from gem.testing.report import Report, shown
 from gem.wrappers.checks import EnvChecks
 
@@ -132,6 +132,8 @@ class Subject:
             result: Any = env.step(action)
         except _CANNOT_RUN:
             raise
+        except ResultError as error:
+            self.report.fail("E1", f"{where}: {error}")
         except Exception as error:
             message = f"{self.report.name}: {where} raised {error!r}; whatever the action says, a step answers it."
             raise ContractError("E8", message) from error

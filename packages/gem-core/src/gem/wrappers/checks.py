@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from gem.core import Env, StepResult, Wrapper
-from gem.errors import ResetNeeded
+from gem.errors import ResetNeeded, ResultError
 
 __all__ = ["EnvChecks"]
 
@@ -29,7 +29,7 @@ class EnvChecks(Wrapper):
         """Reset, then open the episode and complete its info.
 
         Raises:
-            TypeError: The environment returned something else than an observation and an info.
+            ResultError: The environment returned something else than an observation and an info.
         """
         return self._open(self.env.reset(seed=seed, **options))
 
@@ -39,7 +39,7 @@ class EnvChecks(Wrapper):
 
     def _open(self, start: Any) -> tuple[Any, dict[str, Any]]:
         if not (isinstance(start, (tuple, list)) and len(start) == 2 and isinstance(start[1], dict)):
-            raise TypeError(
+            raise ResultError(
                 f"{self!r}.reset() returned {_described(start)}; it returns (observation, info), where info is a dict."
             )
         observation, info = start
@@ -86,7 +86,7 @@ class EnvChecks(Wrapper):
         raise ResetNeeded(f"{self!r}: step() came before reset(); call reset() to begin an episode.")
 
     def _refuse_result(self, result: Any) -> NoReturn:
-        raise TypeError(
+        raise ResultError(
             f"{self!r}.step() returned {_described(result)}; it returns (observation, reward, terminated, truncated, "
             "info). The `done` of the old Gym's four is two flags now: the task ended, or a limit cut it."
         )
