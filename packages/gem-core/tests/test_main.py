@@ -264,6 +264,8 @@ def test_ctrl_c_ends_play_with_130_and_no_traceback(tmp_path: Path) -> None:
         "    def step(self, action): ...\n"
     )
     code = (
+        # What runs in the background of a shell script ignores Ctrl-C, and so do its children.
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "import sys, gem, gem.__main__; gem.register('t:A', 't_slow:A'); sys.exit(gem.__main__.main(['play', 't:A']))"
     )
     child = subprocess.Popen(
