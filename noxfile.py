@@ -85,7 +85,7 @@ def demo_llm(session: nox.Session) -> None:
 @nox.session(python=_default_python())
 def tests(session: nox.Session) -> None:
     """Run the tests on Python 3.11, or on the Python that runs nox where there is none."""
-    _run_tests(session, "-m", "not slow")
+    _run_tests(session, "--cov", "--cov-report=term:skip-covered", "-m", "not slow")
 
 
 @nox.session(python=_default_python())
@@ -103,7 +103,7 @@ def tests_each(session: nox.Session) -> None:
 def _run_tests(session: nox.Session, *selection: str) -> None:
     _install_packages(session, *_group("test"))
     # One process per core; whoever names tests after `--` gets them in one process, where a debugger works.
-    arguments = session.posargs or ("-n", "auto", "--cov", "--cov-report=term:skip-covered", *selection)
+    arguments = session.posargs or ("-n", "auto", *selection)
     session.run("pytest", *arguments)
 
 
